@@ -130,8 +130,6 @@ class Columns:
                 made.append(byte)
                 self._move(made, 0, indent)
                 position = out = 0
-            elif byte == 8:
-                position, out = self._back(made, position, out, limit)
             elif byte == 10:
                 return out
             elif byte < 32 or byte == 127:
@@ -143,15 +141,3 @@ class Columns:
                     out = position
                     made += encode(character)
         return out
-
-    def _back(self, made: bytearray, position: int, out: int, limit: int) -> tuple[int, int]:
-        if position == 0:
-            return position, out
-        position -= 1
-        if out < position <= limit:
-            made += b" " * (position - out)
-            out = position
-        elif position < out:
-            out = position
-            made.append(8)
-        return position, out

@@ -10,6 +10,7 @@ import errno
 import os
 import posixpath
 
+from agentsandbox.commands._files.names import quote_as
 from agentsandbox.commands.diff.comparison import Change, compare
 from agentsandbox.commands.diff.formats import Pair
 from agentsandbox.commands.diff.lines import Sameness, is_binary, split_lines
@@ -71,27 +72,15 @@ class _Side:
         return self.info is not None and self.info.is_dir
 
 
-_ESCAPES = {
-    **{chr(code): f"\\{code:03o}" for code in range(32)},
-    **dict(zip("\a\b\t\n\v\f\r", ("\\a", "\\b", "\\t", "\\n", "\\v", "\\f", "\\r"), strict=True)),
-    '"': '\\"',
-    "\\": "\\\\",
-}
-
-
 def escape_name(name: str) -> str:
     """Return a file name for a header: in C's quotes if a blank or an escape is in it."""
-    escaped = "".join([_ESCAPES.get(character, character) for character in name])
-    return f'"{escaped}"' if escaped != name or " " in name else name
+    quoted = quote_as(name, "c")
+    return quoted if " " in name or len(quoted) > len(name) + 2 else name
 
 
 class Comparer:
     """The comparison of two operands. `show` prints the changes of a pair of files."""
 
-    heading = ""
-    """The line above the changes of one of many files."""
-    announces = True
-    """Whether `heading` is printed here (with -l, pr prints it)."""
     robust = True
     """Whether the output format can tell that the last line has no newline."""
     merges = False
@@ -310,11 +299,9 @@ class Comparer:
 
     def _head(self, old: _Side, new: _Side, *, shown: bool) -> None:
         """Print the line above the changes of one of many files."""
-        self.heading = (
-            f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}"
-        )
-        if shown and self.announces:
-            self.ctx.print(self.heading)
+        if shown:
+            names = " ".join(map(escape_name, self._called_in_output(old, new)))
+            self.ctx.print(f"diff{self.options} {names}")
 
     def _called_in_output(self, old: _Side, new: _Side) -> list[str]:
         """Return the names of two files, or their labels."""
