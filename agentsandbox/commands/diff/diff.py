@@ -7,7 +7,6 @@ import re
 from agentsandbox.commands.diff import formats
 from agentsandbox.commands.diff.columns import Columns
 from agentsandbox.commands.diff.files import Comparer, Rules
-from agentsandbox.commands.diff.lines import Sameness
 from agentsandbox.commands.diff.templates import check_template, print_by_templates
 from agentsandbox.commands.diff.usage import with_hint
 from agentsandbox.contract.command import Arguments, CommandContext, command
@@ -88,32 +87,8 @@ def _function_matcher(ctx: CommandContext, args: Arguments) -> Callable[[bytes],
     return _matcher(ctx, ["^[[:alpha:]$_]"] if args.flag("show-c-function") else [])
 
 
-def _rules(ctx: CommandContext, args: Arguments) -> Rules:
-    """Return the options that decide what counts as a difference."""
-    rules = Rules()
-    space_change = args.flag("ignore-space-change")
-    rules.sameness = Sameness(
-        ignore_case=args.flag("ignore-case"),
-        all_space=args.flag("ignore-all-space"),
-        space_change=space_change,
-        trailing_space=args.flag("ignore-trailing-space"),
-        tab_expansion=args.flag("ignore-tab-expansion"),
-    )
-    rules.blank_lines = args.flag("ignore-blank-lines")
-    rules.blank_means_white = (
-        space_change or args.flag("ignore-all-space") or args.flag("ignore-trailing-space")
-    )
-    rules.matching = _matcher(ctx, args.values("ignore-matching-lines"))
-    rules.strip_cr = args.flag("strip-trailing-cr")
-    rules.text = args.flag("text")
-    rules.minimal = args.flag("minimal")
-    rules.recursive = args.flag("recursive")
-    rules.new_file = args.flag("new-file")
-    rules.brief = args.flag("brief")
-    rules.report_same = args.flag("report-identical-files")
-    rules.labels = args.values("label")
-    if len(rules.labels) > 2:
-        raise CommandError("too many file label options", 2)
+def _excluder(ctx: CommandContext, args: Arguments) -> Callable[[str], bool]:
+    """Return whether -x or -X excludes a name."""
     patterns = args.values("exclude")
     for name in args.values("exclude-from"):
         try:
@@ -123,8 +98,7 @@ def _rules(ctx: CommandContext, args: Arguments) -> Rules:
         except OSError as error:
             raise CommandError(f"{name}: {error.strerror}", 2) from None
     compiled = [compile_glob(pattern, extglob=False) for pattern in patterns]
-    rules.excluded = lambda name: any(pattern.match(name) for pattern in compiled)
-    return rules
+    return lambda name: any(pattern.match(name) for pattern in compiled)
 
 
 def _printer(
@@ -292,8 +266,9 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     style = formats.Style(
         held.append, ctx.budget, context=context, function=_function_matcher(ctx, args)
     )
-    rules = _rules(ctx, args)
-    rules.horizon = context if style_name in ("unified", "context") else 0
+    matching = _matcher(ctx, args.values("ignore-matching-lines"))
+    horizon = context if style_name in ("unified", "context") else 0
+    rules = Rules(args, matching, _excluder(ctx, args), horizon)
     show = _printer(ctx, args, style_name, style)
 
     def show_and_flush(pair: Pair, changes: list[Change]) -> None:
