@@ -161,7 +161,7 @@ def _first_difference(first: bytes, second: bytes, size: int) -> int:
 def _limit(text: str) -> int:
     """Return a number of bytes with its suffix: 1K, 2MB."""
     try:
-        value = parse_scaled(text, "kKMGTPEZY")
+        value = parse_scaled(text, "kKMGTPEZY") if text == text.strip() else None
     except OverflowError:
         value = None
     if value is None:
