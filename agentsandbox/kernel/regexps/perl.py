@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
-from agentsandbox.kernel.regexps.lookbehind import is_fixed
 from agentsandbox.kernel.regexps.matcher import PerlRegex
 from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.regexps.perl_tree import read_perl
@@ -75,6 +74,13 @@ _CODE_IN_BRACES = re.compile(r"x\{[0-9A-Fa-f]+\}|o\{[0-7]+\}")
 _OCTAL = re.compile(r"[1-7][0-7]{0,2}")
 _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
+_VARYING_LOOK_BEHIND = re.compile(
+    r"""\(\?<[=!]
+    (?: \\[^RX] | \[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*+\] | \{\d+\} | [^\\()\[*+?{] )*+
+    (?: [*+?{] | \\[RX] )""",
+    re.VERBOSE,
+)
+"""A look-behind that repeats an atom any number of times before its first group."""
 _VERB_START = re.compile(r"\(\*[a-zA-Z]")
 _CASES = frozenset(
     f"{letter}{{{case}}}" for letter in "pP" for case in ("Lu", "Ll", "Lt", "^Lu", "^Ll", "^Lt")
@@ -351,7 +357,7 @@ class _Translator:
             return
         if pattern.startswith("(?#", start):
             raise RegexError("missing ) after (?# comment")
-        if pattern.startswith(("(?<=", "(?<!"), start) and not is_fixed(pattern, start + 4):
+        if _VARYING_LOOK_BEHIND.match(pattern, start):
             raise RegexError("lookbehind assertion is not fixed length")
         if start + 2 == len(pattern):
             raise RegexError("missing closing parenthesis")
