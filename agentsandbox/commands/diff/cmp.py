@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 from itertools import count
+from posixpath import commonprefix
 
 from agentsandbox.commands._files.block_sizes import parse_scaled
 from agentsandbox.commands.diff.usage import with_hint
@@ -80,7 +81,7 @@ class _Comparison:
         for first, second in self.blocks():
             common = min(len(first), len(second))
             if first[:common] != second[:common]:
-                at = _first_difference(first, second, common)
+                at = len(commonprefix((first, second)))
                 newlines += first.count(b"\n", 0, at)
                 unit = "char" if self.ctx.is_bytewise("LC_MESSAGES") else "byte"
                 place = f"{unit} {position + at + 1}, line {newlines + 1}"
@@ -144,18 +145,6 @@ class _Comparison:
                 if info.is_file:
                     largest = min(largest, max(0, info.size - source.seek(0, 1)))
         return len(str(largest))
-
-
-def _first_difference(first: bytes, second: bytes, size: int) -> int:
-    """Return the position of the first byte that differs, by halving."""
-    low, high = 0, size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low
 
 
 def _limit(text: str) -> int:

@@ -42,35 +42,26 @@ def _context_lines(marks: list[bytes]) -> int:
 class Hunk:
     """One place to change: lines with marks, and the number of the first line in both files."""
 
-    __slots__ = ("lines", "new_context", "new_start", "old_start")
+    __slots__ = ("lines", "new_start", "old_start")
 
     def __init__(self, old_start: int, new_start: int, lines: list[tuple[bytes, bytes]]) -> None:
         self.old_start = old_start
         self.new_start = new_start
         self.lines = lines
-        self.new_context: list[bytes] = []
-        """The unchanged lines in the second half of a context difference."""
 
     def reversed(self) -> Hunk:
         """Return the hunk that undoes this one, with deletions first."""
-        swap = {b"-": b"+", b"+": b"-", b" ": b" "}
         made: list[tuple[bytes, bytes]] = []
         added: list[tuple[bytes, bytes]] = []
-        context = iter(self.new_context)
         for mark, line in self.lines:
-            mark = swap[mark]
-            if mark == b"+":
-                added.append((mark, line))
+            if mark == b"-":
+                added.append((b"+", line))
                 continue
             if mark == b" ":
-                line = next(context, line)
                 made.extend(added)
                 added.clear()
-            made.append((mark, line))
-        turned = Hunk(self.new_start, self.old_start, made + added)
-        if self.new_context:
-            turned.new_context = [line for mark, line in self.lines if mark == b" "]
-        return turned
+            made.append((b"-" if mark == b"+" else mark, line))
+        return Hunk(self.new_start, self.old_start, made + added)
 
     def old_lines(self) -> list[bytes]:
         """Return the lines that must be in the file."""
@@ -317,9 +308,7 @@ class _Reader:
             old_start += 1
         if all(mark == b"-" for mark, _line in merged):
             new_start += 1
-        hunk = Hunk(old_start, new_start, merged)
-        hunk.new_context = [line for mark, line in news if mark == b"  "]
-        return hunk
+        return Hunk(old_start, new_start, merged)
 
     def _count(self, header: re.Match[bytes]) -> int:
         """Return the number of lines in a half of a context hunk."""
