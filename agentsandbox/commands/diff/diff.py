@@ -102,31 +102,24 @@ def _excluder(ctx: CommandContext, args: Arguments) -> Callable[[str], bool]:
 
 
 def _printer(
-    ctx: CommandContext, args: Arguments, name: str, style: formats.Style
+    args: Arguments, name: str, style: formats.Style
 ) -> Callable[[Pair, list[Change]], None]:
-    budget = ctx.budget
-    if name == "unified":
-        return lambda pair, changes: formats.print_unified(pair, changes, style, budget)
-    if name == "context":
-        return lambda pair, changes: formats.print_context(pair, changes, style, budget)
+    """Return the function that prints the changes in the output format `name`."""
     if name == "columns":
         width = parse_number(args.value("width") or "130", "width", 1)
-        columns = Columns(
-            style,
-            budget,
-            width=width,
-            suppress_common=args.flag("suppress-common-lines"),
-        )
-        return columns.print
+        suppress_common = args.flag("suppress-common-lines")
+        return Columns(style, width=width, suppress_common=suppress_common).print
     if name == "templates":
         templates = _templates(args)
         return lambda pair, changes: print_by_templates(pair, changes, style, templates)
-    simple = {
+    show = {
         "normal": formats.print_normal,
+        "context": formats.print_context,
+        "unified": formats.print_unified,
         "ed": formats.print_ed,
         "forward-ed": formats.print_forward_ed,
     }[name]
-    return lambda pair, changes: simple(pair, changes, style)
+    return lambda pair, changes: show(pair, changes, style)
 
 
 def _templates(args: Arguments) -> dict[str, bytes]:
@@ -269,7 +262,7 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
     matching = _matcher(ctx, args.values("ignore-matching-lines"))
     horizon = context if style_name in ("unified", "context") else 0
     rules = Rules(args, matching, _excluder(ctx, args), horizon)
-    show = _printer(ctx, args, style_name, style)
+    show = _printer(args, style_name, style)
 
     def show_and_flush(pair: Pair, changes: list[Change]) -> None:
         show(pair, changes)

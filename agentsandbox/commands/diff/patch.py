@@ -125,11 +125,6 @@ def _read_patch(ctx: CommandContext, source: str | None) -> bytes:
     return data
 
 
-def _tell(ctx: CommandContext, options: _Options, text: str) -> None:
-    """Write a message to stdout, or to stderr when the result goes to stdout."""
-    (ctx.stderr if options.output == "-" else ctx.stdout).write(encode(text))
-
-
 class _Options:
     """The options of the command line."""
 
@@ -182,8 +177,9 @@ class _Job:
             self.tell(text)
 
     def tell(self, text: str) -> None:
-        """Write a message."""
-        _tell(self.ctx, self.options, text)
+        """Write a message to stdout, or to stderr when the result goes to stdout."""
+        out = self.ctx.stderr if self.options.output == "-" else self.ctx.stdout
+        out.write(encode(text))
 
     def check_rest(self) -> None:
         """Raise what is wrong behind the last hunk."""

@@ -76,7 +76,7 @@ _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
 _VARYING_LOOK_BEHIND = re.compile(
     r"""\(\?<[=!]
-    (?: \\[^RX] | \[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*+\] | \{\d+\} | [^\\()\[*+?{] )*+
+    (?: \\(?:[pPxoN]\{[^}]*\}|[^RX]) | \[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*+\] | \{\d+\} | [^\\()\[*+?{] )*+
     (?: [*+?{] | \\[RX] )""",
     re.VERBOSE,
 )
@@ -95,7 +95,6 @@ def compile_perl(
     *,
     ignore_case: bool = False,
     newline_safe: bool = False,
-    line_anchors: bool = False,
     utf8: bool = False,
     bytewise: bool = False,
     repeats_places: bool = False,
@@ -103,7 +102,7 @@ def compile_perl(
     """Compile a pattern in Perl's syntax; raises `RegexError`.
 
     newline_safe    nothing matches a newline, as in `compile_posix`; if the pattern names a
-    newline, `safe_length` is 0. line_anchors    ^ and $ also match at newlines inside the text.
+    newline, `safe_length` is 0.
     utf8            \\D, \\S and \\W outside brackets match ASCII only, and nothing matches bytes
     that are not UTF-8, as in the PCRE2 10.42 of grep -P. bytewise        pattern and texts have one
     character for each byte. repeats_places  ^, $, \\b and the like may be repeated, as in Rust.
@@ -112,13 +111,11 @@ def compile_perl(
 
     if len(pattern) > _MAX_LENGTH:
         raise RegexError("regular expression is too large")
-    translator = _Translator(
-        pattern, newline_safe=newline_safe, line_anchors=line_anchors, utf8=utf8, bytewise=bytewise
-    )
+    translator = _Translator(pattern, newline_safe=newline_safe, utf8=utf8, bytewise=bytewise)
     translator.repeats_places = repeats_places
     source = translator.translate()
     flags = regex.V1 | (regex.I if ignore_case else 0)
-    flags |= regex.M if newline_safe or line_anchors else 0
+    flags |= regex.M if newline_safe else 0
     try:
         compiled = regex.compile(source, flags, cache_pattern=False)
     except (
@@ -237,14 +234,11 @@ class _Meter:
 class _Translator:
     """A translator of one pattern."""
 
-    def __init__(
-        self, pattern: str, *, newline_safe: bool, line_anchors: bool, utf8: bool, bytewise: bool
-    ) -> None:
+    def __init__(self, pattern: str, *, newline_safe: bool, utf8: bool, bytewise: bool) -> None:
         self.utf8 = utf8
         self.bytewise = bytewise
         self.never = ("\\n" if newline_safe else "") + (_INVALID if utf8 else "")
         """The characters that no negated class matches."""
-        self.line_anchors = line_anchors
         self.pattern = pattern
         self.newline_safe = newline_safe
         self.names_newline = False
@@ -299,7 +293,7 @@ class _Translator:
                 self.position += 1
                 self.meter.atom(consumes=not self._is_optional(self.position))
                 self.out.append(f"[^{self.never}]" if self.newline_safe else self._valid("."))
-            elif character == "$" and not (self.newline_safe or self.line_anchors):
+            elif character == "$" and not self.newline_safe:
                 self.position += 1
                 self.out.append("(?=\\n?\\Z)")
             else:
