@@ -1,6 +1,7 @@
 """The output of `diff --old-line-format` and the like.
 
-A template for lines has %L and %l for the line with and without its newline, and %dn for its number.
+A template for lines has %L and %l for the line with and without its newline, and %dn for its
+number.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from agentsandbox.kernel.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, Literal
 
     from agentsandbox.kernel.fs.base import File
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
@@ -233,7 +233,7 @@ def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int
     return 0
 
 
-def _output(ctx: CommandContext, name: str, mode: str) -> File:
+def _output(ctx: CommandContext, name: str, mode: Literal["w", "a"]) -> File:
     try:
         return ctx.fs.open(ctx.path(name), mode, permissions=0o666 & ~ctx.umask)
     except OSError as error:

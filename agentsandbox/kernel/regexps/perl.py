@@ -76,7 +76,8 @@ _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
 _VARYING_LOOK_BEHIND = re.compile(
     r"""\(\?<[=!]
-    (?: \\(?:[pPxoN]\{[^}]*\}|[^RX]) | \[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*+\] | \{\d+\} | [^\\()\[*+?{] )*+
+    (?: \\(?:[pPxoN]\{[^}]*\}|[^RX]) | \[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*+\]
+      | \{\d+\} | [^\\()\[*+?{] )*+
     (?: [*+?{] | \\[RX] )""",
     re.VERBOSE,
 )
@@ -102,10 +103,11 @@ def compile_perl(
     """Compile a pattern in Perl's syntax; raises `RegexError`.
 
     newline_safe    nothing matches a newline, as in `compile_posix`; if the pattern names a
-    newline, `safe_length` is 0.
+                    newline, `safe_length` is 0.
     utf8            \\D, \\S and \\W outside brackets match ASCII only, and nothing matches bytes
-    that are not UTF-8, as in the PCRE2 10.42 of grep -P. bytewise        pattern and texts have one
-    character for each byte. repeats_places  ^, $, \\b and the like may be repeated, as in Rust.
+                    that are not UTF-8, as in the PCRE2 10.42 of grep -P.
+    bytewise        pattern and texts have one character for each byte.
+    repeats_places  ^, $, \\b and the like may be repeated, as in Rust.
     """
     import regex  # only grep -P needs it
 
