@@ -38,7 +38,6 @@ FILES: dict[str, str | bytes] = {
         (["-l", "-g", "!*.md", "foo"], "a.py\nsrc/b.js\n", 0),
         (["-g", "*.md", "-o", "fo+"], "sub/c.md:foo\nsub/c.md:foo\n", 0),
         (["(\\w+) = (\\d)", "-r", "$2=${1}", "src"], "src/b.js:const 1=foo;\n", 0),
-        (["-U", "os\\ndef", "a.py"], "import os\ndef foo():\n", 0),
         (["-S", "Foo"], "a.py:    return Foo\nsub/c.md:# Foo\n", 0),
         (["--files"], "a.py\nbin.dat\nkeep.log\nsrc/b.js\nsub/c.md\n", 0),
         (["foo", "bin.dat"], 'binary file matches (found "\\0" byte around offset 1)\n', 0),

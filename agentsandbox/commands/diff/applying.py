@@ -164,20 +164,14 @@ def squeezed(line: bytes) -> bytes:
     return _BLANKS.sub(b" ", line.rstrip(b" \t\r\n"))
 
 
-def print_reject(hunk: Hunk, kind: str, growth: int) -> bytes:
-    """Return a hunk that did not fit, for the file of rejects."""
-    if kind == "unified":
-        return _unified_reject(hunk, growth)
-    return _context_reject(hunk, kind, growth)
-
-
 def _line(mark: bytes, text: bytes) -> bytes:
     return (
         mark + text if text.endswith(b"\n") else mark + text + b"\n\\ No newline at end of file\n"
     )
 
 
-def _unified_reject(hunk: Hunk, growth: int) -> bytes:
+def print_reject(hunk: Hunk, growth: int) -> bytes:
+    """Return a hunk that did not fit, for the file of rejects, as a unified difference."""
     olds, news = len(hunk.old_lines()), hunk.new_count()
 
     def place(start: int, count: int) -> bytes:
@@ -192,49 +186,3 @@ def _unified_reject(hunk: Hunk, growth: int) -> bytes:
         + b" @@\n"
     )
     return head + b"".join(_line(mark, text) for mark, text in hunk.lines)
-
-
-def _context_reject(hunk: Hunk, kind: str, growth: int) -> bytes:
-    olds, news = len(hunk.old_lines()), hunk.new_count()
-    stars, dashes = (b"", b" -----") if kind == "normal" else (b" ****", b" ----")
-
-    def place(start: int, count: int) -> bytes:
-        start -= not count
-        return b"%d,%d" % (start, start + count - 1) if count > 1 else b"%d" % start
-
-    changed = {b"-": b"! ", b"+": b"! "} if kind != "normal" else {b"-": b"- ", b"+": b"+ "}
-    made = [b"***************\n*** " + place(hunk.old_start, olds) + stars + b"\n"]
-    marks = _context_marks(hunk, changed)
-    if any(mark == b"-" for mark, _text in hunk.lines):
-        made.extend(
-            _line(sign, text)
-            for sign, (mark, text) in zip(marks, hunk.lines, strict=True)
-            if mark != b"+"
-        )
-    made.append(b"--- " + place(hunk.new_start + growth, news) + dashes + b"\n")
-    if any(mark == b"+" for mark, _text in hunk.lines):
-        made.extend(
-            _line(sign, text)
-            for sign, (mark, text) in zip(marks, hunk.lines, strict=True)
-            if mark != b"-"
-        )
-    return b"".join(made)
-
-
-def _context_marks(hunk: Hunk, changed: dict[bytes, bytes]) -> list[bytes]:
-    """Return the mark of each line in a context difference: "! " if a run deletes and inserts."""
-    marks: list[bytes] = []
-    at = 0
-    while at < len(hunk.lines):
-        if hunk.lines[at][0] == b" ":
-            marks.append(b"  ")
-            at += 1
-            continue
-        end = at
-        while end < len(hunk.lines) and hunk.lines[end][0] != b" ":
-            end += 1
-        kinds = {mark for mark, _text in hunk.lines[at:end]}
-        for mark, _text in hunk.lines[at:end]:
-            marks.append(changed[mark] if len(kinds) == 2 else mark + b" ")
-        at = end
-    return marks

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import errno
-import re
 from itertools import count
+from posixpath import commonprefix
 
+from agentsandbox.commands._files.block_sizes import parse_scaled
 from agentsandbox.commands.diff.usage import with_hint
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import SILENT, Manners, Release
@@ -18,25 +19,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import ByteReader
 
-_SIZE = re.compile(r"([0-9]{1,40})?([kKMGTPEZY](?:B|iB)?)?")
-_POWERS = {letter: power for power, letter in enumerate("KMGTPEZY", 1)}
-_LARGEST = (1 << 63) - 1
 _EQUAL = 4096
 _OCTAL = [f" {byte:3o}" for byte in range(256)]
-
-
-def _size(text: str, option: str) -> int:
-    """Return a number of bytes with its suffix: 1K, 2MB."""
-    found = _SIZE.fullmatch(text) if text else None
-    value = -1
-    if found is not None:
-        digits, suffix = found.groups()
-        value = int(digits or "1")
-        if suffix:
-            value *= (1000 if suffix[1:] == "B" else 1024) ** _POWERS[suffix[0].upper()]
-    if not 0 <= value <= _LARGEST:
-        raise UsageError(f"invalid {option} value '{text}'", 2)
-    return value
 
 
 def _read(source: ByteReader, size: int) -> bytes:
@@ -49,7 +33,7 @@ def _read(source: ByteReader, size: int) -> bytes:
 
 
 class _Comparison:
-    """Two files, read up to the place where the comparison begins."""
+    """Two files that are compared up to `limit` bytes."""
 
     __slots__ = ("ctx", "limit", "names", "sources")
 
@@ -57,7 +41,6 @@ class _Comparison:
         self,
         ctx: CommandContext,
         names: tuple[str, str],
-        skips: tuple[int, int],
         limit: int | None,
         *,
         quiet: bool,
@@ -73,10 +56,6 @@ class _Comparison:
                 silent = quiet and error.errno != errno.EISDIR
                 raise CommandError("" if silent else describe_os_error(error, name), 2) from None
         self.sources = sources
-        for source, skip in zip(sources, skips, strict=True):
-            while skip > 0 and (block := source.read(min(skip, BLOCK))):
-                ctx.budget.step()
-                skip -= len(block)
 
     def blocks(self) -> Iterator[tuple[bytes, bytes]]:
         """Yield pairs of blocks until one file ends."""
@@ -102,7 +81,7 @@ class _Comparison:
         for first, second in self.blocks():
             common = min(len(first), len(second))
             if first[:common] != second[:common]:
-                at = _first_difference(first, second, common)
+                at = len(commonprefix((first, second)))
                 newlines += first.count(b"\n", 0, at)
                 unit = "char" if self.ctx.is_bytewise("LC_MESSAGES") else "byte"
                 place = f"{unit} {position + at + 1}, line {newlines + 1}"
@@ -168,30 +147,15 @@ class _Comparison:
         return len(str(largest))
 
 
-def _first_difference(first: bytes, second: bytes, size: int) -> int:
-    """Return the position of the first byte that differs, by halving."""
-    low, high = 0, size
-    while high - low > 1:
-        middle = (low + high) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
-def _ignored(text: str) -> tuple[int, int]:
-    """Return the bytes to skip in both files: SKIP or SKIP1:SKIP2."""
-    first, colon, second = text.partition(":")
-    try:
-        skip = _size(first, "--ignore-initial")
-    except UsageError:
-        raise UsageError(f"invalid --ignore-initial value '{text}'", 2) from None
-    return skip, _size(second, "--ignore-initial") if colon else skip
-
-
 def _limit(text: str) -> int:
-    return _size(text, "--bytes")
+    """Return a number of bytes with its suffix: 1K, 2MB."""
+    try:
+        value = parse_scaled(text, "kKMGTPEZY") if text == text.strip() else None
+    except OverflowError:
+        value = None
+    if value is None:
+        raise UsageError(f"invalid --bytes value '{text}'", 2)
+    return value
 
 
 @command(
@@ -206,7 +170,7 @@ def _limit(text: str) -> int:
         closed_write_error=SILENT,
     ),
     late=True,
-    values={"ignore-initial": _ignored, "bytes": _limit},
+    values={"bytes": _limit},
     raw=True,
     usage="""
     Usage: cmp [OPTION]... FILE1 [FILE2]
@@ -214,7 +178,6 @@ def _limit(text: str) -> int:
 
     With no FILE2, or when a FILE is -, read standard input.
 
-      -i, --ignore-initial=SKIP  skip the first SKIP bytes of both files, or SKIP1:SKIP2
       -l, --verbose              print number and values of all bytes that differ
       -n, --bytes=LIMIT          compare at most LIMIT bytes
       -s, --quiet, --silent      print nothing
@@ -235,23 +198,15 @@ def _cmp(ctx: CommandContext, args: Arguments) -> int:
     verbose, quiet = args.flag("verbose"), args.flag("quiet")
     if verbose and quiet:
         raise UsageError("options -l and -s are incompatible", 2)
-    text = args.value("ignore-initial")
-    skips = (0, 0) if text is None else _ignored(text)
     words = args.operands
     if not words:
         raise UsageError(f"missing operand after '{ctx.words[-1] if ctx.words else 'cmp'}'", 2)
     if len(words) > 2:
         raise UsageError(f"extra operand '{words[2]}'", 2)
     names = (words[0], words[1] if len(words) > 1 else "-")
-    if names == ("-", "-") and skips[0] == skips[1]:
+    if names == ("-", "-"):
         return 0  # the same file
-    comparison = _Comparison(
-        ctx,
-        names,
-        skips,
-        min(limits) if limits else None,
-        quiet=quiet,
-    )
+    comparison = _Comparison(ctx, names, min(limits) if limits else None, quiet=quiet)
     if quiet:
         return comparison.quiet()
     return comparison.all_differences() if verbose else comparison.first_difference()

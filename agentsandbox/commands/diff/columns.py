@@ -8,7 +8,6 @@ from agentsandbox.kernel.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands.diff.comparison import Change
-    from agentsandbox.kernel.budget import Budget
 
 _GUTTER = 3
 """The columns between both files."""
@@ -27,16 +26,8 @@ def _width(character: str) -> int:
 class Columns:
     """The two columns of `diff -y`."""
 
-    def __init__(
-        self,
-        style: Style,
-        budget: Budget,
-        *,
-        width: int = 130,
-        suppress_common: bool = False,
-    ) -> None:
+    def __init__(self, style: Style, *, width: int, suppress_common: bool) -> None:
         self.style = style
-        self.budget = budget
         self.suppress_common = suppress_common
         both = _TAB + _GUTTER
         offset = (width >> 1) + (both >> 1) + (width & both & 1)
@@ -44,7 +35,7 @@ class Columns:
         fits = _GUTTER < offset < width
         self.half = min(offset - _GUTTER, width - offset) if fits else 0
         self.second = offset if self.half else width
-        budget.charge(width * 4)
+        style.budget.charge(width * 4)
 
     def print(self, pair: Pair, changes: list[Change]) -> None:
         """Print all lines; between changed ones there is a mark."""
@@ -84,7 +75,7 @@ class Columns:
             self._row(line, b"(", None)
 
     def _row(self, left: bytes | None, mark: bytes, right: bytes | None) -> None:
-        self.budget.step()
+        self.style.budget.step()
         made = bytearray()
         newline = False
         column = 0
@@ -130,8 +121,6 @@ class Columns:
                 made.append(byte)
                 self._move(made, 0, indent)
                 position = out = 0
-            elif byte == 8:
-                position, out = self._back(made, position, out, limit)
             elif byte == 10:
                 return out
             elif byte < 32 or byte == 127:
@@ -143,15 +132,3 @@ class Columns:
                     out = position
                     made += encode(character)
         return out
-
-    def _back(self, made: bytearray, position: int, out: int, limit: int) -> tuple[int, int]:
-        if position == 0:
-            return position, out
-        position -= 1
-        if out < position <= limit:
-            made += b" " * (position - out)
-            out = position
-        elif position < out:
-            out = position
-            made.append(8)
-        return position, out

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections import defaultdict
-from itertools import compress, count
+from itertools import compress, count, groupby
 from operator import not_
 
 TYPE_CHECKING = False
@@ -265,27 +265,16 @@ class _Analysis:
 
     def _keep_long_doubts(self, marks: list[int], start: int, length: int) -> None:
         """Keep doubtful lines in rows of at least about the square root of a quarter of the run."""
-        least = 1
+        short = 1
         quarter = length >> 2
         while (quarter := quarter >> 2) > 0:
-            least <<= 1
-        least += 1
-        row = 0
-        at = 0
-        budget = self.budget
-        while at < length:
-            budget.left -= 1
-            if budget.left < 0:
-                budget.tick()
-            if marks[start + at] != _PROVISIONAL:
-                row = 0
-            else:
-                row += 1
-                if row == least:
-                    at -= row  # back to the start of the row, to keep all of it
-                elif row > least:
-                    marks[start + at] = 0
-            at += 1
+            short *= 2
+        at = start
+        for mark, row in groupby(marks[start : start + length]):
+            size = len(list(row))
+            if mark == _PROVISIONAL and size > short:
+                marks[at : at + size] = [0] * size
+            at += size
 
     def _keep_edge(self, marks: list[int], edge: int, length: int, direction: int) -> None:
         """Keep doubtful lines near an edge: up to three sure ones in a row, or one after eight."""

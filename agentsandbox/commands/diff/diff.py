@@ -7,8 +7,7 @@ import re
 from agentsandbox.commands.diff import formats
 from agentsandbox.commands.diff.columns import Columns
 from agentsandbox.commands.diff.files import Comparer, Rules
-from agentsandbox.commands.diff.lines import Sameness
-from agentsandbox.commands.diff.templates import Templates
+from agentsandbox.commands.diff.templates import check_template, print_by_templates
 from agentsandbox.commands.diff.usage import with_hint
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
@@ -16,7 +15,7 @@ from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.patterns.filenames import compile_glob
 from agentsandbox.kernel.quoting import quote_if_needed
 from agentsandbox.kernel.regexps import RegexError, compile_posix
-from agentsandbox.kernel.streams import BytesReader, decode, encode
+from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -36,9 +35,6 @@ _STYLES = {
     "ed": "ed",
     "forward-ed": "forward-ed",
     "side-by-side": "columns",
-    **dict.fromkeys(
-        [f"{kind}-group-format" for kind in ("old", "new", "unchanged", "changed")], "templates"
-    ),
     **dict.fromkeys(
         [f"{kind}line-format" for kind in ("old-", "new-", "unchanged-", "")], "templates"
     ),
@@ -88,38 +84,11 @@ def _matcher(ctx: CommandContext, patterns: list[str]) -> Callable[[bytes], bool
 
 
 def _function_matcher(ctx: CommandContext, args: Arguments) -> Callable[[bytes], bool] | None:
-    patterns = args.values("show-function-line")
-    if args.flag("show-c-function"):
-        patterns.append("^[[:alpha:]$_]")
-    return _matcher(ctx, patterns)
+    return _matcher(ctx, ["^[[:alpha:]$_]"] if args.flag("show-c-function") else [])
 
 
-def _rules(ctx: CommandContext, args: Arguments) -> Rules:
-    """Return the options that decide what counts as a difference."""
-    rules = Rules()
-    space_change = args.flag("ignore-space-change")
-    rules.sameness = Sameness(
-        ignore_case=args.flag("ignore-case"),
-        all_space=args.flag("ignore-all-space"),
-        space_change=space_change,
-        trailing_space=args.flag("ignore-trailing-space"),
-        tab_expansion=args.flag("ignore-tab-expansion"),
-    )
-    rules.blank_lines = args.flag("ignore-blank-lines")
-    rules.blank_means_white = (
-        space_change or args.flag("ignore-all-space") or args.flag("ignore-trailing-space")
-    )
-    rules.matching = _matcher(ctx, args.values("ignore-matching-lines"))
-    rules.strip_cr = args.flag("strip-trailing-cr")
-    rules.text = args.flag("text")
-    rules.minimal = args.flag("minimal")
-    rules.recursive = args.flag("recursive")
-    rules.new_file = args.flag("new-file")
-    rules.brief = args.flag("brief")
-    rules.report_same = args.flag("report-identical-files")
-    rules.labels = args.values("label")
-    if len(rules.labels) > 2:
-        raise CommandError("too many file label options", 2)
+def _excluder(ctx: CommandContext, args: Arguments) -> Callable[[str], bool]:
+    """Return whether -x or -X excludes a name."""
     patterns = args.values("exclude")
     for name in args.values("exclude-from"):
         try:
@@ -129,51 +98,42 @@ def _rules(ctx: CommandContext, args: Arguments) -> Rules:
         except OSError as error:
             raise CommandError(f"{name}: {error.strerror}", 2) from None
     compiled = [compile_glob(pattern, extglob=False) for pattern in patterns]
-    rules.excluded = lambda name: any(pattern.match(name) for pattern in compiled)
-    return rules
+    return lambda name: any(pattern.match(name) for pattern in compiled)
 
 
 def _printer(
-    ctx: CommandContext, args: Arguments, name: str, style: formats.Style
+    args: Arguments, name: str, style: formats.Style
 ) -> Callable[[Pair, list[Change]], None]:
-    budget = ctx.budget
-    if name == "unified":
-        return lambda pair, changes: formats.print_unified(pair, changes, style, budget)
-    if name == "context":
-        return lambda pair, changes: formats.print_context(pair, changes, style, budget)
+    """Return the function that prints the changes in the output format `name`."""
     if name == "columns":
         width = parse_number(args.value("width") or "130", "width", 1)
-        columns = Columns(
-            style,
-            budget,
-            width=width,
-            suppress_common=args.flag("suppress-common-lines"),
-        )
-        return columns.print
+        suppress_common = args.flag("suppress-common-lines")
+        return Columns(style, width=width, suppress_common=suppress_common).print
     if name == "templates":
-        return _templates(ctx, args, style).print
-    simple = {
+        templates = _templates(args)
+        return lambda pair, changes: print_by_templates(pair, changes, style, templates)
+    show = {
         "normal": formats.print_normal,
+        "context": formats.print_context,
+        "unified": formats.print_unified,
         "ed": formats.print_ed,
         "forward-ed": formats.print_forward_ed,
     }[name]
-    return lambda pair, changes: simple(pair, changes, style)
+    return lambda pair, changes: show(pair, changes, style)
 
 
-def _templates(ctx: CommandContext, args: Arguments, style: formats.Style) -> Templates:
-    """Return the output of --old-group-format, --line-format and the like."""
-    groups: dict[str, bytes] = {}
-    lines: dict[str, bytes] = {}
+def _templates(args: Arguments) -> dict[str, bytes]:
+    """Return the template of each kind of line: --old-line-format, --line-format and the like."""
+    given: dict[str, bytes] = {}
     for key, value in args.given:
-        kind, _, what = key.rpartition("-format")[0].rpartition("-")
-        table = {"group": groups, "line": lines}.get(what)
-        if table is None or not key.endswith("-format"):
+        if not key.endswith("line-format"):
             continue
-        template = encode(value or "")
+        template = check_template(encode(value or ""))
+        kind = key.removesuffix("line-format").removesuffix("-")
         for name in [kind] if kind else ["old", "new", "unchanged"]:
-            if table.setdefault(name, template) != template:
+            if given.setdefault(name, template) != template:
                 raise UsageError(f"conflicting --{key} option value '{value}'", 2)
-    return Templates(style.write, ctx.budget, groups, lines)
+    return given
 
 
 def _operands(args: Arguments, words: list[str]) -> tuple[str, str]:
@@ -199,26 +159,6 @@ def _switches(words: list[str], operands: list[str]) -> str:
         f" '{word}'" if "=" in word and "'" not in word else f" {quote_if_needed(word)}"
         for word in reversed(kept)
     )
-
-
-class _Held:
-    """Output that is held until the changes of a file are complete: one write, not thousands."""
-
-    def __init__(self, ctx: CommandContext) -> None:
-        self.ctx = ctx
-        self.parts: list[bytes] = []
-        self.write = self.parts.append
-
-    def take(self) -> bytes:
-        """Return what was held, and forget it."""
-        data = b"".join(self.parts)
-        self.parts.clear()
-        return data
-
-    def flush(self) -> None:
-        """Write what was held."""
-        if self.parts:
-            self.ctx.stdout.write(self.take())
 
 
 _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvwyZ]*)([0-9]+)")
@@ -264,20 +204,14 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvw
       -y, --side-by-side            two columns
       -W, --width=NUM               columns of the output (default 130)
           --suppress-common-lines   no common lines
-          --old-group-format=GFMT   how groups of lines only in the first file are shown
-          --new-group-format=GFMT   … only in the second file
-          --unchanged-group-format=GFMT  … in both files
-          --changed-group-format=GFMT  … that differ
           --line-format=LFMT        how lines are shown
           --old-line-format=LFMT    … only in the first file
           --new-line-format=LFMT    … only in the second file
           --unchanged-line-format=LFMT  … in both files
 
       -p, --show-c-function         the C function that each change is in
-      -F, --show-function-line=RE   the last line before each change that matches RE
       -L, --label=LABEL             instead of file name and time; may be repeated
           --color[=WHEN]            never or auto, which is the same here
-      -l, --paginate                pass the output through pr
 
       -r, --recursive               compare subdirectories as well
       -N, --new-file                a file that is missing is empty
@@ -299,8 +233,8 @@ _OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvw
       -v, --version                 display the version and exit
           --help                    display this help and exit
 
-    GFMT has %< %> %= for lines and %% for a percent sign. LFMT has %L for a line, %l for one
-    without its newline, %dn for its number, also as %5dn, and %%.
+    LFMT has %L for a line, %l for one without its newline, %dn for its number, also as %5dn, and %%
+    for a percent sign.
     Status is 0 if the files are the same, 1 if they differ, 2 if there was trouble.
     """,
 )
@@ -321,28 +255,22 @@ def _diff(ctx: CommandContext, args: Arguments, words: list[str]) -> int:
         known = "colors are not available here" if color == "always" else f"invalid color '{color}'"
         raise UsageError(known, 2)
     parse_number(args.value("width") or "130", "width", 1)
-    held = _Held(ctx)
+    held: list[bytes] = []  # the output for one file: one write, not thousands
     style = formats.Style(
-        held.write,
-        ctx.budget,
-        context=context,
-        function=_function_matcher(ctx, args),
+        held.append, ctx.budget, context=context, function=_function_matcher(ctx, args)
     )
-    rules = _rules(ctx, args)
-    rules.horizon = context if style_name in ("unified", "context") else 0
-    show = _printer(ctx, args, style_name, style)
+    matching = _matcher(ctx, args.values("ignore-matching-lines"))
+    horizon = context if style_name in ("unified", "context") else 0
+    rules = Rules(args, matching, _excluder(ctx, args), horizon)
+    show = _printer(args, style_name, style)
 
     def show_and_flush(pair: Pair, changes: list[Change]) -> None:
-        if args.flag("paginate"):
-            show(pair, changes)
-            ctx.run(["pr", "-h", comparer.heading], stdin=BytesReader(held.take()))
-            return
         show(pair, changes)
-        held.flush()
+        ctx.stdout.write(b"".join(held))
+        held.clear()
 
     old, new = _operands(args, words)
     comparer = Comparer(ctx, rules, show_and_flush, _switches(words, args.operands))
-    comparer.announces = not args.flag("paginate")
     comparer.robust = style_name not in ("ed", "forward-ed")
     comparer.merges = style_name == "templates"
     comparer.always_shows = style_name in ("columns", "templates")

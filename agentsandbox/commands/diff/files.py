@@ -9,11 +9,14 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+import stat
 
+from agentsandbox.commands._files.modes import describe_type
+from agentsandbox.commands._files.names import quote_as
 from agentsandbox.commands.diff.comparison import Change, compare
 from agentsandbox.commands.diff.formats import Pair
 from agentsandbox.commands.diff.lines import Sameness, is_binary, split_lines
-from agentsandbox.contract.command import CommandContext, describe_os_error
+from agentsandbox.contract.command import Arguments, CommandContext, describe_os_error
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.formats.strftime import format_date
 from agentsandbox.kernel.streams import encode
@@ -25,28 +28,44 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
 
 _SAME, _DIFFERENT, _TROUBLE = 0, 1, 2
-_TYPE_BITS = 0o170000
 _TIME = "%Y-%m-%d %H:%M:%S.%N %z"
 
 
 class Rules:
     """The options: which differences count, and which files are compared."""
 
-    def __init__(self) -> None:
-        self.sameness = Sameness()
-        self.blank_lines = False
-        self.blank_means_white = False
-        self.matching: Callable[[bytes], bool] | None = None
-        self.strip_cr = False
-        self.text = False
-        self.minimal = False
-        self.horizon = 0
-        self.recursive = False
-        self.new_file = False
-        self.brief = False
-        self.report_same = False
-        self.excluded: Callable[[str], bool] = lambda _name: False
-        self.labels: list[str] = []
+    def __init__(
+        self,
+        args: Arguments,
+        matching: Callable[[bytes], bool] | None,
+        excluded: Callable[[str], bool],
+        horizon: int,
+    ) -> None:
+        space_change = args.flag("ignore-space-change")
+        all_space = args.flag("ignore-all-space")
+        trailing_space = args.flag("ignore-trailing-space")
+        self.sameness = Sameness(
+            ignore_case=args.flag("ignore-case"),
+            all_space=all_space,
+            space_change=space_change,
+            trailing_space=trailing_space,
+            tab_expansion=args.flag("ignore-tab-expansion"),
+        )
+        self.blank_lines = args.flag("ignore-blank-lines")
+        self.blank_means_white = space_change or all_space or trailing_space
+        self.matching = matching
+        self.strip_cr = args.flag("strip-trailing-cr")
+        self.text = args.flag("text")
+        self.minimal = args.flag("minimal")
+        self.horizon = horizon
+        self.recursive = args.flag("recursive")
+        self.new_file = args.flag("new-file")
+        self.brief = args.flag("brief")
+        self.report_same = args.flag("report-identical-files")
+        self.excluded = excluded
+        self.labels = args.values("label")
+        if len(self.labels) > 2:
+            raise CommandError("too many file label options", 2)
 
     @property
     def is_exact(self) -> bool:
@@ -71,27 +90,15 @@ class _Side:
         return self.info is not None and self.info.is_dir
 
 
-_ESCAPES = {
-    **{chr(code): f"\\{code:03o}" for code in range(32)},
-    **dict(zip("\a\b\t\n\v\f\r", ("\\a", "\\b", "\\t", "\\n", "\\v", "\\f", "\\r"), strict=True)),
-    '"': '\\"',
-    "\\": "\\\\",
-}
-
-
 def escape_name(name: str) -> str:
     """Return a file name for a header: in C's quotes if a blank or an escape is in it."""
-    escaped = "".join([_ESCAPES.get(character, character) for character in name])
-    return f'"{escaped}"' if escaped != name or " " in name else name
+    quoted = quote_as(name, "c")
+    return quoted if " " in name or len(quoted) > len(name) + 2 else name
 
 
 class Comparer:
     """The comparison of two operands. `show` prints the changes of a pair of files."""
 
-    heading = ""
-    """The line above the changes of one of many files."""
-    announces = True
-    """Whether `heading` is printed here (with -l, pr prints it)."""
     robust = True
     """Whether the output format can tell that the last line has no newline."""
     merges = False
@@ -167,8 +174,8 @@ class Comparer:
             self.ctx.print(f"Only in {directory}: {name}")
             return _DIFFERENT
         if len(there) == 2:
-            kinds = [_kind(info) for info in there]
-            differ = there[0].mode & _TYPE_BITS != there[1].mode & _TYPE_BITS
+            kinds = [describe_type(info.mode, info.size) for info in there]
+            differ = stat.S_IFMT(there[0].mode) != stat.S_IFMT(there[1].mode)
             if parent and (special or differ):
                 self.ctx.print(
                     f"File {old.name} is a {kinds[0]} while file {new.name} is a {kinds[1]}"
@@ -310,11 +317,9 @@ class Comparer:
 
     def _head(self, old: _Side, new: _Side, *, shown: bool) -> None:
         """Print the line above the changes of one of many files."""
-        self.heading = (
-            f"diff{self.options} {' '.join(map(escape_name, self._called_in_output(old, new)))}"
-        )
-        if shown and self.announces:
-            self.ctx.print(self.heading)
+        if shown:
+            names = " ".join(map(escape_name, self._called_in_output(old, new)))
+            self.ctx.print(f"diff{self.options} {names}")
 
     def _called_in_output(self, old: _Side, new: _Side) -> list[str]:
         """Return the names of two files, or their labels."""
@@ -404,15 +409,3 @@ class Comparer:
 def _is_special(info: Stat) -> bool:
     """Whether it is a FIFO or a device: a comparison of directories does not read these."""
     return not (info.is_dir or info.is_file)
-
-
-def _kind(info: Stat) -> str:
-    if info.is_dir:
-        return "directory"
-    if info.is_file:
-        return "regular empty file" if not info.size else "regular file"
-    return {
-        0o020000: "character special file",
-        0o060000: "block special file",
-        0o010000: "fifo",
-    }.get(info.mode & _TYPE_BITS, "weird file")

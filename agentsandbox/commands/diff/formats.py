@@ -107,10 +107,10 @@ def _bounds(pair: Pair, group: list[Change], context: int) -> tuple[int, int, in
 class _Functions:
     """The search for the line that begins the function of a hunk; it sees each line once."""
 
-    def __init__(self, pair: Pair, style: Style, budget: Budget) -> None:
+    def __init__(self, pair: Pair, style: Style) -> None:
         self.lines = pair.old
         self.matches = style.function
-        self.budget = budget
+        self.budget = style.budget
         self.looked = 0
         self.found = b""
 
@@ -136,14 +136,14 @@ def _unified_range(first: int, end: int) -> bytes:
     return b"%d,%d" % (first + 1 if count else first, count)
 
 
-def print_unified(pair: Pair, changes: list[Change], style: Style, budget: Budget) -> None:
+def print_unified(pair: Pair, changes: list[Change], style: Style) -> None:
     """Print the format of `diff -u`."""
     groups = group_hunks(changes, style.context)
     if not groups:
         return
     style.write(b"--- " + pair.old_header + b"\n")
     style.write(b"+++ " + pair.new_header + b"\n")
-    functions = _Functions(pair, style, budget)
+    functions = _Functions(pair, style)
     for group in groups:
         old, old_end, new, new_end = _bounds(pair, group, style.context)
         where = (
@@ -162,14 +162,14 @@ def _context_range(first: int, end: int) -> bytes:
     return b"%d,%d" % (first + 1, end) if end - first > 1 else b"%d" % end
 
 
-def print_context(pair: Pair, changes: list[Change], style: Style, budget: Budget) -> None:
+def print_context(pair: Pair, changes: list[Change], style: Style) -> None:
     """Print the format of `diff -c`."""
     groups = group_hunks(changes, style.context)
     if not groups:
         return
     style.write(b"*** " + pair.old_header + b"\n")
     style.write(b"--- " + pair.new_header + b"\n")
-    functions = _Functions(pair, style, budget)
+    functions = _Functions(pair, style)
     for group in groups:
         old, old_end, new, new_end = _bounds(pair, group, style.context)
         style.write(b"***************" + functions.before(old) + b"\n")

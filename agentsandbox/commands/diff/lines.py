@@ -40,23 +40,6 @@ def is_binary(data: bytes) -> bool:
     return b"\0" in data[:_BLOCK]
 
 
-def expand_tabs(line: bytes) -> bytes:
-    """Return a line with its tabs as spaces; a backspace goes back one column."""
-    if b"\t" not in line:
-        return line
-    made = bytearray()
-    column = 0
-    for byte in line:
-        if byte == 9:
-            width = 8 - column % 8
-            made += b" " * width
-            column += width
-            continue
-        made.append(byte)
-        column = max(column - 1, 0) if byte == 8 else 0 if byte == 13 else column + 1
-    return bytes(made)
-
-
 class Sameness:
     """The differences that do not count, as steps that make lines equal."""
 
@@ -76,7 +59,7 @@ class Sameness:
             steps.append(lambda line: _RUN.sub(b" ", line).removesuffix(b" "))
         else:
             if tab_expansion:
-                steps.append(expand_tabs)
+                steps.append(bytes.expandtabs)
             if trailing_space:
                 steps.append(lambda line: line.rstrip(_WHITE))
         if ignore_case:

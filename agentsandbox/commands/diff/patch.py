@@ -62,13 +62,10 @@ _TROUBLE = 2
       -b, --backup               keep the original of each file
           --backup-if-mismatch   keep it if the patch did not fit exactly (the default)
           --no-backup-if-mismatch  keep it only with -b
-      -z, --suffix=SUFFIX        put SUFFIX after names of originals (default .orig)
-      -t, --batch                ask nothing; take patches that seem reversed as such
       -f, --force                ask nothing; take no patch as reversed
       -s, --quiet, --silent      no messages but errors
           --dry-run              change nothing
       -d, --directory=DIR        work in DIR
-          --binary               keep CR LF in the patch
       -v, --version              display the version and exit
           --help                 display this help and exit
 
@@ -97,7 +94,7 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
     source = operands[1] if len(operands) > 1 else args.value("input")
     data = _read_patch(ctx, source)
     try:
-        patches, is_cut = read_patches(data, ctx.budget, options.kind, binary=args.flag("binary"))
+        patches = read_patches(data, ctx.budget, options.kind)
     except PatchError as error:
         raise CommandError(f"**** {error}", _TROUBLE) from None
     status = 0
@@ -106,8 +103,6 @@ def _patch(ctx: CommandContext, args: Arguments) -> int:
         if file_patch.kind == "context" and not file_patch.hunks:
             job.check_rest()
         status = max(status, job.run())
-    if is_cut:
-        _say_cut(ctx, options)
     if data and not patches:
         raise CommandError("**** Only garbage was found in the patch input.", _TROUBLE)
     return status
@@ -130,15 +125,6 @@ def _read_patch(ctx: CommandContext, source: str | None) -> bytes:
     return data
 
 
-def _tell(ctx: CommandContext, options: _Options, text: str) -> None:
-    """Write a message to stdout, or to stderr when the result goes to stdout."""
-    (ctx.stderr if options.output == "-" else ctx.stdout).write(encode(text))
-
-
-def _say_cut(ctx: CommandContext, options: _Options) -> None:
-    _tell(ctx, options, "patch unexpectedly ends in middle of line\n")
-
-
 class _Options:
     """The options of the command line."""
 
@@ -148,11 +134,9 @@ class _Options:
         self.reverse = args.flag("reverse")
         self.forward = args.flag("forward")
         self.force = args.flag("force")
-        self.batch = args.flag("batch")
         self.silent = args.flag("quiet")
         self.dry_run = args.flag("dry-run")
         self.backup = args.flag("backup")
-        self.suffix = args.value("suffix") or ".orig"
         mismatch = args.last("backup-if-mismatch", "no-backup-if-mismatch")
         self.backup_if_mismatch = mismatch != "no-backup-if-mismatch"
         self.output = args.value("output")
@@ -183,7 +167,6 @@ class _Job:
         self.patch = file_patch
         self.given = given
         self.reverse = options.reverse
-        self.apply_anyway = False
         self.skipping = False
         self.mismatch = False
         self.failed: list[tuple[Hunk, int]] = []
@@ -194,8 +177,9 @@ class _Job:
             self.tell(text)
 
     def tell(self, text: str) -> None:
-        """Write a message."""
-        _tell(self.ctx, self.options, text)
+        """Write a message to stdout, or to stderr when the result goes to stdout."""
+        out = self.ctx.stderr if self.options.output == "-" else self.ctx.stdout
+        out.write(encode(text))
 
     def check_rest(self) -> None:
         """Raise what is wrong behind the last hunk."""
@@ -254,8 +238,6 @@ class _Job:
         )
         application.creates = bool(original) and self._absent(old=True)
         for number, hunk in enumerate(self.patch.hunks, 1):
-            if hunk.cut:
-                _say_cut(self.ctx, options)
             self._take(application, hunk.reversed() if self.reverse else hunk, number)
         self.check_rest()
         return self._finish(name, target, original, application, exists)
@@ -266,7 +248,7 @@ class _Job:
             used = "used the wrong" if self.options.strip >= 0 else "should have used the"
             self.say(f"Perhaps you {used} -p or --strip option?\n")
         self.show_leading()
-        if self.options.force or self.options.batch:
+        if self.options.force:
             self.tell("No file to patch.  Skipping patch.\n")
         else:
             self.tell("File to patch: \nSkip this patch? [y] \n")
@@ -312,32 +294,22 @@ class _Job:
         else:
             verb, fact = "delete", "does not exist"
         turned = ", when reversed," if self.reverse else ""
-        decided = self.options.forward or self.options.force or self.options.batch
+        decided = self.options.forward or self.options.force
         tell = self.say if decided else self.tell
         tell(f"The next patch{turned} would {verb} the file {self.shown(name)},\nwhich {fact}!")
-        self._asks_to_reverse()
+        self._skip_unless_forced()
 
-    def _asks_to_reverse(self) -> bool:
-        """Ask whether to apply the patch the other way round, and return the answer.
-
-        There is no terminal, so without -t and -f the patch is skipped.
-        """
-        options = self.options
-        if options.forward:
-            self.say("  Skipping patch.\n")
-            self.skipping = True
-            return False
-        if options.force:
+    def _skip_unless_forced(self) -> None:
+        """Ask whether to apply the patch the other way round; nobody answers, so it is skipped."""
+        if self.options.force and not self.options.forward:
             self.say("  Applying it anyway.\n")
-            return False
-        if options.batch:
-            self.say("  Ignoring -R.\n" if self.reverse else "  Assuming -R.\n")
-            self.reverse = not self.reverse
-            return True
+            return
+        self.skipping = True
+        if self.options.forward:
+            self.say("  Skipping patch.\n")
+            return
         self.tell(f"  {'Ignore' if self.reverse else 'Assume'} -R? [n] \nApply anyway? [n] \n")
         self.say("Skipping patch.\n")
-        self.skipping = True
-        return False
 
     # one hunk
 
@@ -349,22 +321,11 @@ class _Job:
             while True:
                 where = application.locate(hunk, fuzz)
                 self.mismatch = self.mismatch or not where
-                if (
-                    number == 1
-                    and not where
-                    and not (options.force or self.apply_anyway)
-                    and self.reverse == options.reverse
-                ):
-                    turned = hunk.reversed()
-                    if application.locate(turned, fuzz):
+                if number == 1 and not where and not options.force:
+                    if application.locate(hunk.reversed(), fuzz):
                         what = "Unreversed" if self.reverse else "Reversed (or previously applied)"
                         self.tell(f"{what} patch detected!")
-                        if self._asks_to_reverse():
-                            hunk = turned
-                            where = application.locate(hunk, fuzz)
-                        elif not self.skipping:
-                            self.apply_anyway = True
-                            continue
+                        self._skip_unless_forced()
                 if self.skipping or where or fuzz >= most:
                     break
                 fuzz += 1
@@ -435,7 +396,7 @@ class _Job:
         if self.options.output:
             return
         permissions = self._permissions(target)
-        name = target + self.options.suffix
+        name = target + ".orig"
         try:
             self.ctx.fs.write_bytes(self.ctx.path(name), original, permissions=permissions)
         except OSError as error:
@@ -483,14 +444,11 @@ class _Job:
             parent = posixpath.dirname(parent)
 
     def _save_rejects(self, reject: str) -> None:
-        kind = self.patch.kind
         old, new = self.patch.old_header[4:], self.patch.new_header[4:]
         if self.reverse:
             old, new = new, old
-        old, new = old or b"/dev/null", new or b"/dev/null"
-        signs = (b"--- ", b"+++ ") if kind == "unified" else (b"*** ", b"--- ")
-        data = signs[0] + old + b"\n" + signs[1] + new + b"\n"
-        data += b"".join(print_reject(hunk, kind, growth) for hunk, growth in self.failed)
+        data = b"--- " + (old or b"/dev/null") + b"\n+++ " + (new or b"/dev/null") + b"\n"
+        data += b"".join(print_reject(hunk, growth) for hunk, growth in self.failed)
         self.ctx.fs.write_bytes(self.ctx.path(reject), data)
 
     # other kinds

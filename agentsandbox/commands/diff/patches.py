@@ -6,7 +6,7 @@ difference, and the hunks that follow belong to the same `FilePatch`. All kinds 
 with the marks " ", "-" and "+", as the unified format has them.
 
 GNU patch is lenient at the end of the text: up to three lines that are missing in the last hunk are
-taken for blank context, and a last line without a newline is dropped with a message.
+taken for blank context.
 """
 
 from __future__ import annotations
@@ -42,37 +42,26 @@ def _context_lines(marks: list[bytes]) -> int:
 class Hunk:
     """One place to change: lines with marks, and the number of the first line in both files."""
 
-    __slots__ = ("cut", "lines", "new_context", "new_start", "old_start")
+    __slots__ = ("lines", "new_start", "old_start")
 
     def __init__(self, old_start: int, new_start: int, lines: list[tuple[bytes, bytes]]) -> None:
-        self.cut = False
-        """Whether the text ended in the middle of the hunk's last line."""
         self.old_start = old_start
         self.new_start = new_start
         self.lines = lines
-        self.new_context: list[bytes] = []
-        """The unchanged lines in the second half of a context difference."""
 
     def reversed(self) -> Hunk:
         """Return the hunk that undoes this one, with deletions first."""
-        swap = {b"-": b"+", b"+": b"-", b" ": b" "}
         made: list[tuple[bytes, bytes]] = []
         added: list[tuple[bytes, bytes]] = []
-        context = iter(self.new_context)
         for mark, line in self.lines:
-            mark = swap[mark]
-            if mark == b"+":
-                added.append((mark, line))
+            if mark == b"-":
+                added.append((b"+", line))
                 continue
             if mark == b" ":
-                line = next(context, line)
                 made.extend(added)
                 added.clear()
-            made.append((mark, line))
-        turned = Hunk(self.new_start, self.old_start, made + added)
-        if self.new_context:
-            turned.new_context = [line for mark, line in self.lines if mark == b" "]
-        return turned
+            made.append((b"-" if mark == b"+" else mark, line))
+        return Hunk(self.new_start, self.old_start, made + added)
 
     def old_lines(self) -> list[bytes]:
         """Return the lines that must be in the file."""
@@ -115,30 +104,20 @@ class FilePatch:
         """The line of the patch where the first hunk begins, from 1."""
 
 
-def read_patches(
-    data: bytes, budget: Budget, kind: str | None = None, *, binary: bool = False
-) -> tuple[list[FilePatch], bool]:
-    """Return the patches in a text, and whether text behind them ends without a newline.
-
-    `kind` admits differences of one kind only; `binary` keeps CR LF.
-    """
-    reader = _Reader(data, budget, kind, binary=binary)
-    return reader.read(), reader.cut
+def read_patches(data: bytes, budget: Budget, kind: str | None = None) -> list[FilePatch]:
+    """Return the patches in a text; `kind` admits differences of one kind only."""
+    return _Reader(data, budget, kind).read()
 
 
 class _Reader:
-    def __init__(self, data: bytes, budget: Budget, kind: str | None, *, binary: bool) -> None:
+    def __init__(self, data: bytes, budget: Budget, kind: str | None) -> None:
         lines = data.split(b"\n")
         tail = lines.pop()
         self.lines = [line + b"\n" for line in lines if not line.startswith(b"#")]
-        if tail.startswith(b"\\"):
-            self.lines.append(tail)
-            tail = b""
-        self.cut = bool(tail)
-        """Whether the last line has no newline, and no hunk has met it yet."""
+        if tail:
+            self.lines.append(tail + b"\n")
         self.budget = budget
         self.kind = kind
-        self.binary = binary
         self.at = 0
         self.uncounted = 0
         """The number of lines with a backslash, which line numbers in messages do not count."""
@@ -166,7 +145,7 @@ class _Reader:
             header.kind = kind
             header.leading = self.lines[start : self.at]
             header.line = self._line_number()
-            if not self.binary and self.lines[self.at].endswith(b"\r\n"):
+            if self.lines[self.at].endswith(b"\r\n"):
                 header.stripped = True
                 self.lines = [
                     one[:-2] + b"\n" if one.endswith(b"\r\n") else one for one in self.lines
@@ -248,10 +227,8 @@ class _Reader:
     def _malformed(self, line: bytes, number: int) -> PatchError:
         return PatchError(f"malformed patch at line {number}: {decode(line)}")
 
-    def _missing_line(self, left: int, hunk_is_cut: list[bool]) -> None:
+    def _missing_line(self, left: int) -> None:
         """Accept that a hunk lacks its last lines, if they are few."""
-        hunk_is_cut.append(self.cut)
-        self.cut = False
         if left > _BLANKS_CUT_OFF:
             raise PatchError("unexpected end of file in patch")
 
@@ -278,12 +255,11 @@ class _Reader:
         number = self._line_number()
         self.at += 1
         lines: list[tuple[bytes, bytes]] = []
-        cut: list[bool] = []
         while old_left > 0 or new_left > 0:
             self.budget.step()
             ends = self.at >= len(self.lines)
             if ends:
-                self._missing_line(new_left, cut)
+                self._missing_line(new_left)
             line = b" \n" if ends else self.lines[self.at]
             number = self._line_number()
             mark, text = line[:1], line[1:]
@@ -299,9 +275,7 @@ class _Reader:
                 self._no_newline(lines)
         if all(mark == b" " for mark, _text in lines):
             raise self._malformed(line, number)
-        hunk = Hunk(old_start, new_start, lines)
-        hunk.cut = any(cut)
-        return hunk
+        return Hunk(old_start, new_start, lines)
 
     def _context(self) -> Hunk:
         self.at += 1
@@ -316,8 +290,7 @@ class _Reader:
             if not self._context_line((b"  ", b"- ", b"! "), olds):
                 raise self._malformed(self.lines[self.at], self._line_number())
         self.at += 1
-        cut: list[bool] = []
-        news = self._context_news(olds, self._count(new_match), cut)
+        news = self._context_news(olds, self._count(new_match))
         same = [line for line in olds if line[0] == b"  "]
         if not olds:
             olds = [line for line in news if line[0] == b"  "]
@@ -335,10 +308,7 @@ class _Reader:
             old_start += 1
         if all(mark == b"-" for mark, _line in merged):
             new_start += 1
-        hunk = Hunk(old_start, new_start, merged)
-        hunk.cut = any(cut)
-        hunk.new_context = [line for mark, line in news if mark == b"  "]
-        return hunk
+        return Hunk(old_start, new_start, merged)
 
     def _count(self, header: re.Match[bytes]) -> int:
         """Return the number of lines in a half of a context hunk."""
@@ -346,7 +316,7 @@ class _Reader:
         return self._number(header[2], first) - first + 1 if first else 0
 
     def _context_news(
-        self, olds: list[tuple[bytes, bytes]], count: int, cut: list[bool]
+        self, olds: list[tuple[bytes, bytes]], count: int
     ) -> list[tuple[bytes, bytes]]:
         """Return the second half of a hunk, empty if it is omitted because nothing is added."""
         start = self.at
@@ -362,7 +332,7 @@ class _Reader:
                 return []
             if self.at < len(self.lines):
                 raise self._malformed(self.lines[self.at], self._line_number())
-            self._missing_line(count - len(lines), cut)
+            self._missing_line(count - len(lines))
             lines.append((b"  ", b"\n"))
         return lines
 

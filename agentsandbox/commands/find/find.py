@@ -32,7 +32,7 @@ Options: -daystart -depth -d -follow -ignore_readdir_race -maxdepth N -mindepth 
   -noignore_readdir_race -nowarn -regextype TYPE -xdev
 
 Tests (N may be +N or -N): -amin N -anewer FILE -atime N -cmin N -cnewer FILE -ctime N -empty
-  -executable -false -fstype TYPE -gid N -group NAME -ilname PATTERN -iname PATTERN -inum N
+  -executable -false -fstype TYPE -gid N -group NAME -iname PATTERN -inum N
   -ipath PATTERN -iregex PATTERN -iwholename PATTERN -links N -lname PATTERN -mmin N -mtime N
   -name PATTERN -newer FILE -newerXY REFERENCE -nogroup -nouser -path PATTERN -perm [-/]MODE
   -readable -regex PATTERN -samefile FILE -size N[bcwkMG] -true -type [bcdpfls] -uid N -used N

@@ -62,11 +62,6 @@ def _full_time(search: Search, seconds: float) -> str:
     return f"{day}.{ns % 10**9:09d}0 {year}"
 
 
-def _sparseness(visit: Visit) -> str:
-    info = visit.info
-    return f"{disk_blocks(info) * 512 / info.size if info.size else 1.0:g}"
-
-
 def _parent(visit: Visit) -> str:
     """Return the path up to the last slash (`%h`); one at the end counts if there is no other."""
     bare = visit.path.rstrip("/")
@@ -129,7 +124,6 @@ def _values(search: Search) -> dict[str, Callable[[Visit], str]]:
         "M": lambda v: format_mode(v.info.mode),
         "n": lambda v: str(v.info.nlink),
         "s": lambda v: str(v.info.size),
-        "S": _sparseness,
         "y": _kind,
         "Y": _target_kind,
         "a": lambda v: _full_time(search, v.info.atime),

@@ -150,13 +150,6 @@ class Predicates:
     def _newer_than(self, which: str, other: str, name: str) -> Test:
         return tests.newer(which, tests.reference_time(self.search, other, self.argument(name)))
 
-    def _used(self, name: str) -> Test:
-        text = self.argument(name)
-        try:
-            return tests.used(text)
-        except BadArgumentError:
-            raise CommandError(f"Invalid argument {text} to -used") from None
-
     def _user(self, name: str) -> Test:
         text = self.argument(name)
         number = self.search.owners.user_number(text)
@@ -231,8 +224,6 @@ class Predicates:
         self.position = position + 1
         given = list(words[start:position])
         in_directory = name.endswith("dir")
-        if in_directory:
-            self._check_path(name)
         if not many:
             return self._act(
                 actions.execute(self.search, given, in_directory=in_directory, ask=asks)
@@ -240,22 +231,6 @@ class Predicates:
         if any("{}" in word for word in given[:-1]):
             raise CommandError(f"Only one instance of {{}} is supported with {name} ... +")
         return self._act(actions.execute_many(self.search, given[:-1], in_directory=in_directory))
-
-    def _check_path(self, name: str) -> None:
-        for directory in self.search.ctx.env.get("PATH", "").split(":"):
-            if directory.startswith("/"):
-                continue
-            what = "current directory"
-            removed = (
-                'the current directory from your $PATH (that is, remove ".", doubled colons, '
-                "or leading or trailing colons)"
-            )
-            if directory:
-                what, removed = f"relative path {quote(directory)}", "that entry from $PATH"
-            raise CommandError(
-                f"The {what} is included in the PATH environment variable, which is insecure in "
-                f"combination with the {name} action of find.  Please remove {removed}"
-            )
 
 
 _OPTIONS: dict[str, Maker] = {
@@ -283,19 +258,18 @@ _TESTS: dict[str, Maker] = {
     "ipath": lambda self, name: self._pattern(name, tests.path, ignore_case=True),
     "iwholename": lambda self, name: self._pattern(name, tests.path, ignore_case=True),
     "lname": lambda self, name: self._pattern(name, tests.link_text, ignore_case=False),
-    "ilname": lambda self, name: self._pattern(name, tests.link_text, ignore_case=True),
     "regex": Predicates._regex,
     "iregex": Predicates._regex,
     "type": lambda self, name: tests.types(name, self.argument(name), target=False),
     "xtype": lambda self, name: tests.types(name, self.argument(name), target=True),
     "size": Predicates._size,
     "empty": lambda _, __: tests.empty,
-    "perm": lambda self, name: tests.permissions(self.search, self.argument(name)),
+    "perm": lambda self, name: tests.permissions(self.argument(name)),
     "newer": lambda self, name: self._newer_than("m", "m", name),
     "anewer": lambda self, name: self._newer_than("a", "m", name),
     "cnewer": lambda self, name: self._newer_than("c", "m", name),
     **{f"{which}{unit}": Predicates._age for which in "amc" for unit in ("time", "min")},
-    "used": Predicates._used,
+    "used": lambda self, name: tests.used(self.argument(name)),
     "user": Predicates._user,
     "group": Predicates._group,
     "uid": lambda self, name: self._number(name, lambda visit: visit.info.uid),

@@ -79,7 +79,6 @@ class Search:
         self.stdout = Output(ctx.stdout)
         self.at_end: list[Callable[[], None]] = []
         """Functions to call at the end of the search: the rest of `-exec … +`."""
-        self.between_directories: list[Callable[[], None]] = []
         self.visit = Visit(ctx.fs)
         self._owners: Owners | None = None
 
@@ -295,8 +294,6 @@ class Search:
         levels.append(level)
 
     def _leave(self, level: _Level, test: Test) -> None:
-        for end in self.between_directories:
-            end()
         if level.visited is None:
             return
         path, name, absolute, depth, info = level.visited

@@ -151,15 +151,11 @@ def age(search: Settings, which: str, text: str, *, unit: int, midnight: bool) -
 
 def used(text: str) -> Test:
     """Make `-used N`: days between the last change of status and the last access."""
-    sign, number = _decimal(text)
-    days = int(number)
+    matches = compare(text)
 
     def test(visit: Visit) -> bool:
         delta = visit.info.atime - visit.info.ctime
-        if delta < 0:
-            return False
-        passed = int(delta // _DAY)
-        return passed > days if sign == "+" else passed < days if sign == "-" else passed == days
+        return delta >= 0 and matches(int(delta // _DAY))
 
     return test
 
@@ -258,7 +254,7 @@ def path(pattern: str, *, ignore_case: bool) -> Test:
 
 
 def link_text(pattern: str, *, ignore_case: bool) -> Test:
-    """Make `-lname` or `-ilname`: a pattern for the text of a symbolic link."""
+    """Make `-lname`: a pattern for the text of a symbolic link."""
     matches = glob_matcher(pattern, ignore_case=ignore_case, extglob=False)
     return lambda visit: (
         visit.kind == stat.S_IFLNK and bool(matches(visit.fs.readlink(visit.absolute)))
@@ -312,7 +308,7 @@ def types(option: str, text: str, *, target: bool) -> Test:
     return EntryTest(kinds=frozenset(kinds))
 
 
-def permissions(search: Settings, text: str) -> Test:
+def permissions(text: str) -> Test:
     """Make `-perm MODE` (exactly), `-MODE` (all of these) or `/MODE` (any of these)."""
     how, mode = (text[0], text[1:]) if text[:1] in ("-", "/") else ("", text)
     change = compile_mode(mode, 0)
@@ -327,12 +323,6 @@ def permissions(search: Settings, text: str) -> Test:
         return lambda visit: visit.info.mode & wanted(visit) == wanted(visit)
     if how == "/":
         if not file_bits and not directory_bits:
-            search.ctx.warn(
-                f"warning: you have specified a mode pattern {text} (which is equivalent to /000). "
-                "The meaning of -perm /000 has now been changed to be consistent with -perm -000; "
-                "that is, while it used to match no files, it now matches all files.",
-                search.ctx.status,
-            )
             return lambda _: True
         return lambda visit: visit.info.mode & wanted(visit) != 0
     return lambda visit: visit.info.permissions == wanted(visit)

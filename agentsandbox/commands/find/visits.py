@@ -37,7 +37,6 @@ class Visit:
         "absolute",
         "depth",
         "directory",
-        "follow",
         "fs",
         "kind",
         "known",
@@ -61,7 +60,6 @@ class Visit:
         self.depth = 0
         self.kind = 0
         """Its type, as `stat.S_IFMT` returns it."""
-        self.follow = False
         self.prune = False
         self.known: Stat | None = None
 

@@ -10,7 +10,6 @@ import errno
 
 from agentsandbox.commands.grep.file_types import FILE_TYPES
 from agentsandbox.commands.grep.rg_encodings import as_utf8
-from agentsandbox.commands.grep.rg_multiline import MultilineSearch
 from agentsandbox.commands.grep.rg_patterns import compile_patterns
 from agentsandbox.commands.grep.rg_report import RgReport, RgSearch
 from agentsandbox.commands.grep.rg_walk import Walk
@@ -62,9 +61,6 @@ def _check_names(words: Sequence[str]) -> Sequence[str]:
       -x, --line-regexp           match whole lines only
       -P, --pcre2                 patterns of Perl's kind: look-around and back-references work
       --unicode                   classes such as \\w know all of Unicode (the default)
-      -U, --multiline             matches may span lines
-      --no-multiline              they do not (the default)
-      --multiline-dotall          with -U, . matches a newline
 
     Files:
       -g, --glob=GLOB             search files that match GLOB, or leave out those of !GLOB
@@ -247,7 +243,6 @@ class _Rg:
         report.only_matching = args.flag("only-matching")
         report.line_numbers = args.last("line-number", "no-line-number") == "line-number"
         report.null_names = args.flag("null")
-        report.multiline = args.last("multiline", "no-multiline") == "multiline"
         report.replacement = args.value("replace")
         listing = args.last("files-with-matches", "files-without-match")
         report.list_files = (
@@ -333,7 +328,7 @@ class _Rg:
     def _stream(self, source: ByteReader, name: str, search: LineSearch, *, explicit: bool) -> bool:
         report = self.report
         report.binary = "binary" if explicit and self.binary == "without-match" else self.binary
-        run = self._search_of(search, name)
+        run = RgSearch(self.ctx, search, report, name)
         single = 0
         if report.count_matches:
             single = run.count_all(source)
@@ -351,10 +346,6 @@ class _Rg:
             counted = single if report.count_matches else selected
             self.ctx.stdout.write(encode(report.count_line(name, counted)))
         return found
-
-    def _search_of(self, search: LineSearch, name: str) -> RgSearch:
-        kind = MultilineSearch if self.report.multiline else RgSearch
-        return kind(self.ctx, search, self.report, name)
 
 
 def _is_piped(source: ByteReader) -> bool:

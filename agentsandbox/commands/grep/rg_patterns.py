@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.grep.rg_multiline import WholeSearch, spans_lines
 from agentsandbox.commands.grep.rg_syntax import (
     refuse_newlines,
     translate,
@@ -17,7 +16,7 @@ from agentsandbox.commands.grep.rg_syntax import (
 )
 from agentsandbox.contract.command import describe_os_error
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.kernel.regexps import RegexError, compile_perl
+from agentsandbox.kernel.regexps import RegexError
 from agentsandbox.kernel.regexps.lines import LineSearch, compile_search
 from agentsandbox.kernel.streams import decode
 
@@ -79,11 +78,9 @@ def _compile(
     words, lines = args.flag("word-regexp"), args.flag("line-regexp")
     pcre2 = args.flag("pcre2")
     plain = args.flag("fixed-strings") or not any(_META.search(pattern) for pattern in patterns)
-    if plain and not pcre2 and not report.multiline:
+    if plain and not pcre2:
         refuse_newlines("".join(patterns))
-    if report.multiline and plain:
-        report.multiline = lines or any("\n" in pattern for pattern in patterns) or pcre2
-    if plain and report.replacement is None and not report.multiline:
+    if plain and report.replacement is None:
         found = compile_search(
             patterns, "F", ctx.budget, ignore_case=fold, whole_words=words, whole_lines=lines
         )
@@ -93,29 +90,13 @@ def _compile(
     elif not pcre2:
         # errors show the pattern as -x makes it
         whole_patterns = [f"^(?:{pattern})$" for pattern in patterns] if lines else patterns
-        whole = translate("|".join(whole_patterns), newlines=report.multiline)
+        whole = translate("|".join(whole_patterns))
     else:
         whole = "|".join([f"(?:{pattern})" for pattern in patterns])
-    if report.multiline:
-        dotall = args.flag("multiline-dotall")
-        report.multiline = plain or lines or pcre2 or spans_lines(whole, dotall=dotall)
-        whole = f"(?s:{whole})" if dotall and not plain else whole
-        whole = f"^(?:{whole})$" if lines else whole
     narrow_only = plain or any(_NARROW.search(pattern) for pattern in patterns)
     wide = whole if narrow_only else with_unicode(whole, whole_words=words)
 
     def search_for(source: str, *, whole_words: bool) -> LineSearch:
-        if report.multiline:
-            source = (
-                f"(?<![0-9A-Za-z_])(?:{source})(?![0-9A-Za-z_])"
-                if whole_words and not lines
-                else source
-            )
-            return WholeSearch(
-                [compile_perl(source, ignore_case=fold, line_anchors=True, repeats_places=True)],
-                [],
-                ctx.budget,
-            )
         found = compile_search(
             [source],
             "P",

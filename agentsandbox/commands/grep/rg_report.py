@@ -41,18 +41,11 @@ class RgReport(Report):
         self.replacement: str | None = None
         self.max_columns: int | None = None
         self.count_matches = False
-        self.multiline = False
-        """Whether matches may span lines, and the patterns can."""
 
     @property
     def edits(self) -> bool:
         """Whether lines are printed otherwise than they are in the file."""
         return self.replacement is not None or self.max_columns is not None
-
-    @property
-    def needs_matches(self) -> bool:
-        """Whether the output depends on the places of the matches."""
-        return self.replacement is not None or self.only_matching
 
     @property
     def summarizes(self) -> bool:

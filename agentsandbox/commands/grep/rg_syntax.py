@@ -55,14 +55,11 @@ def refuse_newlines(text: str) -> None:
         )
 
 
-def translate(pattern: str, *, newlines: bool) -> str:
-    """Return the pattern in Perl's syntax. Raise CommandError if rg refuses it.
-
-    `newlines`: the pattern may have newlines, because matches may span lines.
-    """
+def translate(pattern: str) -> str:
+    """Return the pattern in Perl's syntax. Raise CommandError if rg refuses it."""
     reader = _Reader(pattern)
     translated = reader.read()
-    if not newlines and not reader.verbose:
+    if not reader.verbose:
         refuse_newlines("".join(reader.literals))
     return translated
 

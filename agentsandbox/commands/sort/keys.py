@@ -5,7 +5,7 @@ Lines are bytes without their terminator. A key turns a list of lines into a col
 A key whose direction is not that of the sort inverts its values.
 
 There are three ways to extract, each for the lines where the one before does not apply:
-* all lines have the fields, one space between two: `_quick_extractor`, one `findall` over the text;
+* fields with one space between them, without -t: `_quick_extractor`, one `findall` over the text;
 * lines without newlines: `_captured`, one `findall` with a pattern that fits short lines too;
 * anything else: the same pattern for each line.
 """
@@ -84,12 +84,12 @@ class SortKey:
             raise CommandError(f"options '-{shown}' are incompatible", 2)
 
     def column(
-        self, tab: bytes | None, salt: tuple[bytes, bytes], *, invert: bool, terminator: bytes
+        self, tab: bytes | None, salt: tuple[bytes, bytes], invert: bool, terminator: bytes
     ) -> Callable[[Sequence[bytes]], list[Any]]:
         """Return the function from lines to values. -R hashes each text between the two salts."""
         extract = _extractor(self, tab)
-        if extract is not None and terminator == b"\n":
-            extract = _quick_extractor(self, tab, extract)
+        if extract is not None and tab is None and terminator == b"\n":
+            extract = _quick_extractor(self, extract)
         convert = converter(self.flags, salt)
         turn = mirror(self.flags, terminator) if invert else None
 
@@ -189,54 +189,42 @@ def _extractor(key: SortKey, tab: bytes | None) -> Callable[[Sequence[bytes]], l
     return _between(key, tab, begin)
 
 
-def _quick_extractor(key: SortKey, tab: bytes | None, exact: _Extract) -> _Extract:
-    """Return a faster `exact` for lines that all have the fields of the key.
+def _quick_extractor(key: SortKey, exact: _Extract) -> _Extract:
+    """Return a faster `exact` for lines whose fields have one space between them.
 
-    Without -t, fields must have one space between them. A pattern takes at least one newline for
-    each line, so if it matches as often as there are lines, no match crosses a newline. A pattern
-    that fails takes long; it is tried only if the last line has enough separators.
+    A pattern takes at least one newline for each line, so if it matches as often as there are
+    lines, no match crosses a newline. A pattern that fails takes long; it is tried only if the last
+    line has enough spaces.
     """
     count = 0 if key.end_field is None else key.end_field - key.start_field
-    if (
-        key.start_char
-        or key.end_char
-        or count < 0
-        or key.start_field + count > _FEW
-        or (tab is not None and key.skip_start)
-    ):
-        return exact
-    separator = b" " if tab is None else _escape(tab)
-    field = b"[^%b]*+" % separator
-    begin = (field + separator) * key.start_field
-    if tab is None and key.start_field:
-        blank = b"" if key.skip_start else b" "
-        begin = (field + separator) * (key.start_field - 1) + field
-        begin += separator if key.skip_start else b""
-        first = blank + field
-    else:
-        first = field
     needed = key.start_field + count
+    if key.start_char or key.end_char or count < 0 or needed > _FEW:
+        return exact
+    field = b"[^ ]*+"
+    begin, first = b"", field
+    if key.start_field and key.skip_start:
+        begin = (field + b" ") * key.start_field
+    elif key.start_field:
+        begin = (field + b" ") * (key.start_field - 1) + field
+        first = b" " + field
     if key.end_field is None:
         rest = b"%b(%b[^\n]*+)\n" % (begin, first.removesuffix(field))
         patterns = [(needed, re.compile(rest).findall)]
     else:
-        middle = first + (separator + field) * count
-        short = middle.removesuffix(field) + b"[^%b\n]*+" % separator
+        middle = first + (b" " + field) * count
+        short = middle.removesuffix(field) + b"[^ \n]*+"
         patterns = [
-            (needed + 1, re.compile(b"%b(%b)%b[^\n]*+\n" % (begin, middle, separator)).findall),
+            (needed + 1, re.compile(b"%b(%b) [^\n]*+\n" % (begin, middle)).findall),
             (needed, re.compile(b"%b(%b)[^\n]*+\n" % (begin, short)).findall),
         ]
-    between = tab or b" "
 
     def extract(lines: Sequence[bytes]) -> list[bytes]:
-        if len(lines) > _FEW and (have := lines[-1].count(between)) >= needed:
-            text = b"\n".join([*lines, b""])
-            if tab is not None or not (
-                b"\t" in text or b"  " in text or b"\n " in text or text.startswith(b" ")
-            ):
+        if len(lines) > _FEW and (have := lines[-1].count(b" ")) >= needed:
+            text = b"\n".join([b"", *lines, b""])
+            if not (b"\t" in text or b"  " in text or b"\n " in text):
                 for least, findall in patterns:
                     if have >= least:
-                        found: list[bytes] = findall(text)
+                        found: list[bytes] = findall(text, 1)
                         if len(found) == len(lines):
                             return found
         return exact(lines)

@@ -21,8 +21,9 @@ from agentsandbox.kernel.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
+    from typing import Any, Literal
 
+    from agentsandbox.kernel.fs.base import File
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
 _LONG_ORDERINGS = {
@@ -77,12 +78,7 @@ class _Order:
         salt = ctx.host.random.randbytes(16) if self.random else b""
         end = b"" if ctx.is_bytewise("LC_COLLATE") else b"\0"
         columns = [
-            key.column(
-                self.tab,
-                (salt, end),
-                invert=key.reverse != self.reverse,
-                terminator=self.terminator,
-            )
+            key.column(self.tab, (salt, end), key.reverse != self.reverse, self.terminator)
             for key in self.keys
         ]
         if len(columns) == 1:
@@ -237,17 +233,9 @@ def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int
     return 0
 
 
-def _output(ctx: CommandContext, name: str) -> ByteWriter:
+def _output(ctx: CommandContext, name: str, mode: Literal["w", "a"]) -> File:
     try:
-        return ctx.fs.open(ctx.path(name), "w", permissions=0o666 & ~ctx.umask)
-    except OSError as error:
-        raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
-
-
-def _check_output(ctx: CommandContext, name: str) -> None:
-    """Check before reading that the output can be written; create it."""
-    try:
-        ctx.fs.open(ctx.path(name), "a", permissions=0o666 & ~ctx.umask).release()
+        return ctx.fs.open(ctx.path(name), mode, permissions=0o666 & ~ctx.umask)
     except OSError as error:
         raise CommandError(f"open failed: {shown_name(name)}: {error.strerror}", 2) from None
 
@@ -336,19 +324,17 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
         if name != "-" and name and not ctx.fs.exists(ctx.path(name)):
             _open(ctx, name)  # report a missing file before reading the others
     for name in outputs:
-        _check_output(ctx, name)
+        _output(ctx, name, "a").release()  # report what cannot be written before reading
     sources = [_open(ctx, name) for name in names]
     if names[0] == "-" and sources[0].unreadable == errno.EBADF and not args.flag("merge"):
         raise CommandError(f"stat failed: -: {os.strerror(errno.EBADF)}", 2)
     produce = _merge if args.flag("merge") else _sorted_pieces
     pieces = produce(ctx, sources, order)
-    out: ByteWriter = ctx.stdout
-    if outputs:
-        if args.flag("merge"):
-            pieces = iter(list(pieces))  # the output may be one of the files
-        out = _output(ctx, outputs.pop())
+    if outputs and args.flag("merge"):
+        pieces = iter(list(pieces))  # the output may be one of the files
+    file = _output(ctx, outputs.pop(), "w") if outputs else None
     for piece in pieces:
-        _write_lines(ctx, out, piece, order.terminator)
-    if out is not ctx.stdout:
-        out.release()  # type: ignore[attr-defined]
+        _write_lines(ctx, file or ctx.stdout, piece, order.terminator)
+    if file is not None:
+        file.release()
     return 0

@@ -18,7 +18,6 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
-from agentsandbox.kernel.regexps.lookbehind import is_fixed
 from agentsandbox.kernel.regexps.matcher import PerlRegex
 from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.regexps.perl_tree import read_perl
@@ -75,6 +74,14 @@ _CODE_IN_BRACES = re.compile(r"x\{[0-9A-Fa-f]+\}|o\{[0-7]+\}")
 _OCTAL = re.compile(r"[1-7][0-7]{0,2}")
 _REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
 _PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
+_VARYING_LOOK_BEHIND = re.compile(
+    r"""\(\?<[=!]
+    (?: \\(?:[pPxoN]\{[^}]*\}|[^RX]) | \[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*+\]
+      | \{\d+\} | [^\\()\[*+?{] )*+
+    (?: [*+?{] | \\[RX] )""",
+    re.VERBOSE,
+)
+"""A look-behind that repeats an atom any number of times before its first group."""
 _VERB_START = re.compile(r"\(\*[a-zA-Z]")
 _CASES = frozenset(
     f"{letter}{{{case}}}" for letter in "pP" for case in ("Lu", "Ll", "Lt", "^Lu", "^Ll", "^Lt")
@@ -89,7 +96,6 @@ def compile_perl(
     *,
     ignore_case: bool = False,
     newline_safe: bool = False,
-    line_anchors: bool = False,
     utf8: bool = False,
     bytewise: bool = False,
     repeats_places: bool = False,
@@ -97,22 +103,21 @@ def compile_perl(
     """Compile a pattern in Perl's syntax; raises `RegexError`.
 
     newline_safe    nothing matches a newline, as in `compile_posix`; if the pattern names a
-    newline, `safe_length` is 0. line_anchors    ^ and $ also match at newlines inside the text.
+                    newline, `safe_length` is 0.
     utf8            \\D, \\S and \\W outside brackets match ASCII only, and nothing matches bytes
-    that are not UTF-8, as in the PCRE2 10.42 of grep -P. bytewise        pattern and texts have one
-    character for each byte. repeats_places  ^, $, \\b and the like may be repeated, as in Rust.
+                    that are not UTF-8, as in the PCRE2 10.42 of grep -P.
+    bytewise        pattern and texts have one character for each byte.
+    repeats_places  ^, $, \\b and the like may be repeated, as in Rust.
     """
     import regex  # only grep -P needs it
 
     if len(pattern) > _MAX_LENGTH:
         raise RegexError("regular expression is too large")
-    translator = _Translator(
-        pattern, newline_safe=newline_safe, line_anchors=line_anchors, utf8=utf8, bytewise=bytewise
-    )
+    translator = _Translator(pattern, newline_safe=newline_safe, utf8=utf8, bytewise=bytewise)
     translator.repeats_places = repeats_places
     source = translator.translate()
     flags = regex.V1 | (regex.I if ignore_case else 0)
-    flags |= regex.M if newline_safe or line_anchors else 0
+    flags |= regex.M if newline_safe else 0
     try:
         compiled = regex.compile(source, flags, cache_pattern=False)
     except (
@@ -231,14 +236,11 @@ class _Meter:
 class _Translator:
     """A translator of one pattern."""
 
-    def __init__(
-        self, pattern: str, *, newline_safe: bool, line_anchors: bool, utf8: bool, bytewise: bool
-    ) -> None:
+    def __init__(self, pattern: str, *, newline_safe: bool, utf8: bool, bytewise: bool) -> None:
         self.utf8 = utf8
         self.bytewise = bytewise
         self.never = ("\\n" if newline_safe else "") + (_INVALID if utf8 else "")
         """The characters that no negated class matches."""
-        self.line_anchors = line_anchors
         self.pattern = pattern
         self.newline_safe = newline_safe
         self.names_newline = False
@@ -293,7 +295,7 @@ class _Translator:
                 self.position += 1
                 self.meter.atom(consumes=not self._is_optional(self.position))
                 self.out.append(f"[^{self.never}]" if self.newline_safe else self._valid("."))
-            elif character == "$" and not (self.newline_safe or self.line_anchors):
+            elif character == "$" and not self.newline_safe:
                 self.position += 1
                 self.out.append("(?=\\n?\\Z)")
             else:
@@ -351,7 +353,7 @@ class _Translator:
             return
         if pattern.startswith("(?#", start):
             raise RegexError("missing ) after (?# comment")
-        if pattern.startswith(("(?<=", "(?<!"), start) and not is_fixed(pattern, start + 4):
+        if _VARYING_LOOK_BEHIND.match(pattern, start):
             raise RegexError("lookbehind assertion is not fixed length")
         if start + 2 == len(pattern):
             raise RegexError("missing closing parenthesis")
