@@ -556,7 +556,13 @@ class Expressions:
         simple = isinstance(right, (nodes.Name, nodes.Index)) or self.numeric(right)
         if isinstance(left, nodes.Field) and simple and not self.general:
             value = self.number(right) if self.numeric(right) else self.value(right)
-            return f"field_{_COMPARISONS[operator]}({self.field_text(left)}, {value})"
+            field = self.field_text(left)
+            general = f"field_{_COMPARISONS[operator]}({field}, {value})"
+            if not isinstance(right, nodes.Number) or _constant(left.number) is None:
+                return general
+            number = self.temporary()
+            test = f"({number} := numeric_input({field})) is not None"
+            return f"({number} {operator} {value} if {test} else {general})"
         return f"{_COMPARISONS[operator]}({self.value(left)}, {self.value(right)})"
 
     def case_condition(self, subject: str, value: Expression) -> str:

@@ -509,7 +509,7 @@ def _warning_functions(rt: Run) -> dict[str, Callable[..., Any]]:
 _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
     "zip": zip, "ValueError": ValueError, "num": to_number,
-    "field_number": text_number, "from_input": from_input,
+    "numeric_input": numeric_input, "field_number": text_number, "from_input": from_input,
     "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit,
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((

@@ -32,6 +32,8 @@ _LONG = 1 << 20
 _PIECES = 1 << 16
 """Pieces of a long line that are collected before they are joined."""
 _SAMPLE = 1000
+_RARE = 3
+"""Lines are changed one by one when at most one in this many matches."""
 _GROWTH = 50
 """A block may grow to this many times its length."""
 
@@ -222,8 +224,24 @@ class _Compiler:
                 blocks, text, replacer, column_replacer(blocks, substitution.replacement)
             )
         if literal and text is not None:
-            return self._replace_first_text(literal, text)
-        return self._replace_first(blocks, replacer)
+            first = self._replace_first_text(literal, text)
+        else:
+            first = self._replace_first(blocks, replacer)
+        return self._change_few(LineSearch([blocks], [], self.budget), first)
+
+    def _change_few(self, search: LineSearch, change: Step) -> Step:
+        """Return a change that touches only matching lines if the first block has few of them."""
+        selected = self._change_selected(search, change)
+        chosen: Step | None = None
+
+        def step(block: str) -> str | None:
+            nonlocal chosen
+            if chosen is None:
+                few = len(search.places(block)) * _RARE < block.count("\n")
+                chosen = selected if few else change
+            return chosen(block)
+
+        return step
 
     def _search(self, command: Command) -> LineSearch:
         address = command.first
