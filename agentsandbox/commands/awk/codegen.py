@@ -168,13 +168,13 @@ class _Generator(Expressions):
                     f"v_{name} = rt.{'numbered' if name in self.numbered else 'array'}({name!r})"
                 )
             else:
-                self.emit(f"v_{name} = rt.initial({name!r})")
+                self.emit(f"v_{name} = rt.variables.get({name!r}, UNSET)")
         highest = self.scopes.highest_field
         self.emit(f"rt.pad = pad = [''] * {highest}")
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
         self.emit(f"rt.keeps_types = {self.reads_types}")
         for source, number in self.regexes.items():
-            self.emit(f"p{number} = rt.constant_pattern({source!r}); s{number} = p{number}.test")
+            self.emit(f"p{number} = rt.dynamic_pattern({source!r}); s{number} = p{number}.test")
         for name in sorted(self.filled):
             self.emit(f"y_{name} = {self.is_typed(name)}")
         for (source, replacement, every), number in self.substitutions.items():
@@ -258,7 +258,7 @@ class _Generator(Expressions):
         self.emit("except AwkExit: pass")
         endings = [rule for rule in rules if rule.kind == "END"]
         if endings:
-            self.emit("rt.begin_end()")
+            self.emit("rt.in_end = True")
             self.emit("try:")
             self.indent += 1
             for rule in endings:
@@ -567,7 +567,7 @@ class _Generator(Expressions):
             return
         assert node.destination is not None
         destination = self.text(node.destination)
-        self.emit(f"rt.redirect({node.redirection!r}, {destination}, {text})")
+        self.emit(f"rt.channels.write({node.redirection!r}, {destination}, {text})")
 
 
 _STATEMENTS: dict[type, Callable[[_Generator, Any], None]] = {

@@ -459,7 +459,8 @@ class Expressions:
             if node.name in scopes.names or node.name in SPECIAL_NAMES:
                 message = f"attempt to use non-function `{node.name}' in function call"
                 raise AwkSyntaxError(f"{place}: error: {message}")
-            return f"undefined_function({node.name!r})"
+            message = f"function `{node.name}' not defined"
+            return f"fatal({message!r})"
         if len(node.arguments) > len(function.parameters):
             message = f"function `{node.name}' called with more arguments than declared"
             self.warnings.append(f"{place}: warning: {message}")
@@ -694,10 +695,12 @@ def _step_value(compiler: Expressions, node: nodes.Step) -> str:
 
 def _getline_value(compiler: Expressions, node: nodes.Getline) -> str:
     source = compiler.text(node.source) if node.source is not None else ""
-    method = {"": "main", "<": "file", "|": "command"}[node.kind]
+    method = {"": "getline_main", "<": "channels.read_file", "|": "channels.read_command"}[
+        node.kind
+    ]
     status = compiler.temporary()
     assign = _assigned(compiler, node.target or _RECORD, "from_input(rt.got)")
-    call = f"({status} := rt.getline_{method}({source}))"
+    call = f"({status} := rt.{method}({source}))"
     return f"(({assign}, {status})[1] if {call} > 0.0 else {status})"
 
 
@@ -755,7 +758,7 @@ def _printed_by_format(
 ) -> tuple[str, bool]:
     """As `printed`, for `printf`."""
     if not arguments:
-        return "rt.no_format('printf')", False
+        return "fatal('printf: no arguments')", False
     template = arguments[0]
     codes: list[str] = []
     if isinstance(template, nodes.Text) and bounded:
@@ -931,7 +934,9 @@ def _matched(compiler: Expressions, call: nodes.Call) -> str:
 
 
 def _sprintf(compiler: Expressions, call: nodes.Call) -> str:
-    return _formatted(compiler, call.arguments) if call.arguments else "rt.no_format('sprintf')"
+    return (
+        _formatted(compiler, call.arguments) if call.arguments else "fatal('sprintf: no arguments')"
+    )
 
 
 def _numbers(compiler: Expressions, call: nodes.Call) -> str:
@@ -942,7 +947,7 @@ def _numbers(compiler: Expressions, call: nodes.Call) -> str:
 
 def _bits(compiler: Expressions, call: nodes.Call) -> str:
     if len(call.arguments) < 2:
-        return f"rt.too_few({call.name!r})"
+        return f"fatal('{call.name}: called with less than two arguments')"
     numbers = ", ".join(map(compiler.number, call.arguments))
     return f"bitwise({call.name!r}, ({numbers}))"
 
@@ -954,7 +959,7 @@ def _case(compiler: Expressions, call: nodes.Call) -> str:
 
 def _texts(compiler: Expressions, call: nodes.Call) -> str:
     compiler.warns = True
-    return f"rt.{call.name}({', '.join(map(compiler.text, call.arguments))})"
+    return f"rt.channels.{call.name}({', '.join(map(compiler.text, call.arguments))})"
 
 
 def _strftime(compiler: Expressions, call: nodes.Call) -> str:
@@ -985,7 +990,8 @@ def _kind(compiler: Expressions, call: nodes.Call) -> str:
     elif isinstance(argument, nodes.Field) and call.name == "typeof":
         compiler.needs_count = True
         number, value = compiler.number(argument.number), compiler.field_value(argument)
-        return f"rt.kind_of_field({number}, {'rt.nf()' if compiler.general else 'nf'}, {value})"
+        count = "rt.nf()" if compiler.general else "nf"
+        return f"('unassigned' if {number} > {count} else kind_of({value}))"
     else:
         code = compiler.value(argument)
     return f"kind_of({code})" if call.name == "typeof" else f"is_array({code})"

@@ -306,9 +306,9 @@ def not_an_array(value: object, which: str) -> Array:
     raise AwkFatal(f"{which} argument is not an array")
 
 
-def undefined_function(name: str) -> object:
-    """Refuse a call."""
-    raise AwkFatal(f"function `{name}' not defined")
+def fatal(message: str) -> object:
+    """Refuse what can only be refused when it runs."""
+    raise AwkFatal(message)
 
 
 def scalar(value: object, name: str) -> object:
@@ -507,9 +507,9 @@ _FIXED: dict[str, Any] = {
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((
         array_of, bitwise, compl, cosine, count_element, divided, element, element_or_array,
-        integer, is_array, kind_of, length_of, lshift, modulo, modulo_assigned, not_an_array,
+        fatal, integer, is_array, kind_of, length_of, lshift, modulo, modulo_assigned, not_an_array,
         peek, power, rshift, same_number, same_text, scalar, set_element, sine, step_element,
-        strtonum, undefined_function,
+        strtonum,
     )),
 }  # fmt: skip
 """The global names that are the same for all programs."""

@@ -264,14 +264,6 @@ class Input(Fields):
                 self.ERRNO = error.strerror or ""
                 return -1.0
 
-    def getline_file(self, name: str) -> float:
-        """Put the next record of a file into `got`."""
-        return self.channels.read_file(name)
-
-    def getline_command(self, command: str) -> float:
-        """Put the next record of a command's output into `got`."""
-        return self.channels.read_command(command)
-
     def read_record(self, reader: RecordReader) -> float:
         """Put a record into `got`; return 1, or 0 at the end."""
         self.budget.step()
