@@ -51,15 +51,7 @@ _SECONDS = 1e-6
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
-    __slots__ = (
-        "begin_line",
-        "code",
-        "last_line",
-        "lines",
-        "source",
-        "sources",
-        "warnings",
-    )
+    __slots__ = ("begin_line", "code", "last_line", "lines", "source", "sources", "warnings")
 
     def __init__(
         self, source: str, lines: list[int], warnings: list[str], program: Program, budget: Budget

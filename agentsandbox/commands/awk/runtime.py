@@ -17,12 +17,7 @@ from agentsandbox.commands.awk.records import split_by_pattern
 from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.commands.awk.times import format_time, make_time
-from agentsandbox.commands.awk.values import (
-    NUMBER_STARTS,
-    Unset,
-    from_input,
-    to_number,
-)
+from agentsandbox.commands.awk.values import NUMBER_STARTS, Unset, from_input, to_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -43,12 +43,7 @@ _NUMERIC_NODES = (
     nodes.Getline,
     nodes.Regex,
 )
-_ARRAY_ARGUMENTS = {
-    "split": (1,),
-    "asort": (0, 1),
-    "asorti": (0, 1),
-    "match": (2,),
-}
+_ARRAY_ARGUMENTS = {"split": (1,), "asort": (0, 1), "asorti": (0, 1), "match": (2,)}
 _SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
 
 

@@ -21,12 +21,7 @@ _ONE_ADDRESS = frozenset("qQ")
 class Parser(Reader):
     """Parses one piece after the other with `feed`, then `finish`."""
 
-    def __init__(
-        self,
-        *,
-        extended: bool,
-        bytewise: bool = False,
-    ) -> None:
+    def __init__(self, *, extended: bool, bytewise: bool = False) -> None:
         super().__init__(bytewise=bytewise)
         self.extended = extended
         self.commands: list[Command] = []

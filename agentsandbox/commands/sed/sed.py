@@ -78,11 +78,7 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
     files: Files | None = None
     try:
         script = _parse(ctx, args)
-        settings = _settings(
-            args,
-            quiet=script.quiet,
-            bytewise=ctx.is_bytewise(),
-        )
+        settings = _settings(args, quiet=script.quiet, bytewise=ctx.is_bytewise())
         files = Files(ctx, settings, late=bool(args.operands) and not settings.unbuffered)
         files.open_outputs(script)
         if args.flag("in-place"):
