@@ -12,7 +12,7 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    pass
 
 _USAGE = """
 Usage: awk [OPTION]... 'PROGRAM' [FILE | VAR=VALUE]...
@@ -45,37 +45,6 @@ _NO_ARGUMENT = re.compile(
 )
 
 
-def _read_options(words: Sequence[str]) -> Arguments:
-    """Return the options and operands.
-
-    Where the program is in a file, a script may have options of its own: the first option that
-    gawk does not know is the first operand.
-    """
-    try:
-        return _PARSER.parse(words)
-    except UsageError as error:
-        for at in range(len(words)):
-            try:
-                args = _PARSER.parse(words[:at])
-            except UsageError:  # the argument of an option is missing
-                continue
-            try:
-                _PARSER.parse(words[: at + 1])
-            except UsageError as wrong:
-                if wrong.message != error.message or not _is_unknown(wrong.message):
-                    continue
-                if args.operands or not any(key in _PROGRAM_OPTIONS for key, _ in args.given):
-                    break
-                args.operands.extend(words[at:])
-                return args
-        raise
-
-
-def _is_unknown(message: str) -> bool:
-    """Whether an error of usage is about an option that gawk does not have either."""
-    return _UNKNOWN.match(message) is not None and not _refused(message)
-
-
 def _refused(message: str) -> str:
     """Return the option that an error of usage is about if gawk has it, else ""."""
     unknown = _UNKNOWN.match(message)
@@ -89,7 +58,7 @@ def _refused(message: str) -> str:
 
 def _run(ctx: CommandContext, args: Arguments) -> int:
     try:
-        return _run_words(ctx, _read_options(args.operands))
+        return _run_words(ctx, _PARSER.parse(args.operands))
     except UsageError as error:
         message = error.message
         if shown := _refused(message):

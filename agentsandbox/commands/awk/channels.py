@@ -215,7 +215,7 @@ class Channels:
         self.rt.flush_output()
         self.flush_files()
 
-    def flush(self, name: str | None) -> float:
+    def fflush(self, name: str = "") -> float:
         """`fflush`."""
         if not name:
             self.flush_everything()
@@ -236,7 +236,7 @@ class Channels:
         status = self.ctx.run(["sh", "-c", command])
         return float(status if status < 128 else 256 + status - 128)
 
-    def close(self, name: str) -> float:
+    def close(self, name: str, side: str = "") -> float:
         """`close`: return the status of a command, 0 for a file, -1 if nothing is open."""
         if not isinstance(self._latest.pop(name, None), _Input):
             output = self.outputs.pop(name, None)

@@ -84,7 +84,6 @@ class Expressions:
         self.warns = False
         """Whether the statement being compiled may warn when it runs."""
         self.hoisted: list[tuple[int, str, int]] = []
-        self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
         self._temporaries = 0
         assigned = scopes.special_assigned | {name for _, name in scopes.texts}
         self._fixed_subscripts = "SUBSEP" not in assigned and not scopes.changes_operands
@@ -460,7 +459,8 @@ class Expressions:
             if node.name in scopes.names or node.name in SPECIAL_NAMES:
                 message = f"attempt to use non-function `{node.name}' in function call"
                 raise AwkSyntaxError(f"{place}: error: {message}")
-            return f"undefined_function({node.name!r})"
+            message = f"function `{node.name}' not defined"
+            return f"fatal({message!r})"
         if len(node.arguments) > len(function.parameters):
             message = f"function `{node.name}' called with more arguments than declared"
             self.warnings.append(f"{place}: warning: {message}")
@@ -514,7 +514,7 @@ class Expressions:
 
     def _match(self, pattern: Expression, subject: str) -> str:
         """Return whether the subject matches."""
-        if isinstance(pattern, nodes.Regex) and not self.ignore_case:
+        if isinstance(pattern, nodes.Regex):
             self._check_regex(pattern)
             if _LITERAL.fullmatch(pattern.source):
                 return f"({pattern.source!r} in {subject})"
@@ -539,16 +539,12 @@ class Expressions:
             self.warns = True
             return f"rt.dynamic_pattern({self.text(expression)})"
         self._check_regex(expression)
-        if self.ignore_case:
-            return f"rt.dynamic_pattern({expression.source!r})"
         return f"p{self.regex(expression.source)}"
 
     def _comparison(self, node: nodes.Binary) -> str:
         left, right, operator = node.left, node.right, node.operator
         if self.numeric(left) and self.numeric(right):
             return f"({self.number(left)} {operator} {self.number(right)})"
-        if self.ignore_case:
-            return f"folded({operator!r}, {self.value(left)}, {self.value(right)})"
         if self.textual(left) or self.textual(right):
             return f"({self.text(left)} {operator} {self.text(right)})"
         if isinstance(right, nodes.Field) and isinstance(left, (nodes.Name, nodes.Index)):
@@ -556,7 +552,13 @@ class Expressions:
         simple = isinstance(right, (nodes.Name, nodes.Index)) or self.numeric(right)
         if isinstance(left, nodes.Field) and simple and not self.general:
             value = self.number(right) if self.numeric(right) else self.value(right)
-            return f"field_{_COMPARISONS[operator]}({self.field_text(left)}, {value})"
+            field = self.field_text(left)
+            general = f"field_{_COMPARISONS[operator]}({field}, {value})"
+            if not isinstance(right, nodes.Number) or _constant(left.number) is None:
+                return general
+            number = self.temporary()
+            test = f"({number} := numeric_input({field})) is not None"
+            return f"({number} {operator} {value} if {test} else {general})"
         return f"{_COMPARISONS[operator]}({self.value(left)}, {self.value(right)})"
 
     def case_condition(self, subject: str, value: Expression) -> str:
@@ -693,10 +695,12 @@ def _step_value(compiler: Expressions, node: nodes.Step) -> str:
 
 def _getline_value(compiler: Expressions, node: nodes.Getline) -> str:
     source = compiler.text(node.source) if node.source is not None else ""
-    method = {"": "main", "<": "file", "|": "command"}[node.kind]
+    method = {"": "getline_main", "<": "channels.read_file", "|": "channels.read_command"}[
+        node.kind
+    ]
     status = compiler.temporary()
     assign = _assigned(compiler, node.target or _RECORD, "from_input(rt.got)")
-    call = f"({status} := rt.getline_{method}({source}))"
+    call = f"({status} := rt.{method}({source}))"
     return f"(({assign}, {status})[1] if {call} > 0.0 else {status})"
 
 
@@ -754,7 +758,7 @@ def _printed_by_format(
 ) -> tuple[str, bool]:
     """As `printed`, for `printf`."""
     if not arguments:
-        return "rt.no_format('printf')", False
+        return "fatal('printf: no arguments')", False
     template = arguments[0]
     codes: list[str] = []
     if isinstance(template, nodes.Text) and bounded:
@@ -843,8 +847,6 @@ def _substr(compiler: Expressions, call: nodes.Call) -> str:
 
 def _index(compiler: Expressions, call: nodes.Call) -> str:
     text, sought = map(compiler.text, call.arguments)
-    if compiler.ignore_case:
-        return f"rt.index({text}, {sought})"
     return f"float({text}.find({sought}) + 1)"
 
 
@@ -874,8 +876,7 @@ def _substituted(compiler: Expressions, call: nodes.Call, text: str) -> str:
     sought, replacement = call.arguments[:2]
     every = call.name == "gsub"
     pattern = compiler.pattern(sought)
-    fixed = not compiler.ignore_case
-    if fixed and isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text):
+    if isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text):
         key = (sought.source, replacement.value, every)
         number = compiler.substitutions.setdefault(key, len(compiler.substitutions))
         return f"c{number}({text})"
@@ -933,7 +934,9 @@ def _matched(compiler: Expressions, call: nodes.Call) -> str:
 
 
 def _sprintf(compiler: Expressions, call: nodes.Call) -> str:
-    return _formatted(compiler, call.arguments) if call.arguments else "rt.no_format('sprintf')"
+    return (
+        _formatted(compiler, call.arguments) if call.arguments else "fatal('sprintf: no arguments')"
+    )
 
 
 def _numbers(compiler: Expressions, call: nodes.Call) -> str:
@@ -944,7 +947,7 @@ def _numbers(compiler: Expressions, call: nodes.Call) -> str:
 
 def _bits(compiler: Expressions, call: nodes.Call) -> str:
     if len(call.arguments) < 2:
-        return f"rt.too_few({call.name!r})"
+        return f"fatal('{call.name}: called with less than two arguments')"
     numbers = ", ".join(map(compiler.number, call.arguments))
     return f"bitwise({call.name!r}, ({numbers}))"
 
@@ -956,7 +959,7 @@ def _case(compiler: Expressions, call: nodes.Call) -> str:
 
 def _texts(compiler: Expressions, call: nodes.Call) -> str:
     compiler.warns = True
-    return f"rt.{call.name}({', '.join(map(compiler.text, call.arguments))})"
+    return f"rt.channels.{call.name}({', '.join(map(compiler.text, call.arguments))})"
 
 
 def _strftime(compiler: Expressions, call: nodes.Call) -> str:
@@ -987,7 +990,8 @@ def _kind(compiler: Expressions, call: nodes.Call) -> str:
     elif isinstance(argument, nodes.Field) and call.name == "typeof":
         compiler.needs_count = True
         number, value = compiler.number(argument.number), compiler.field_value(argument)
-        return f"rt.kind_of_field({number}, {'rt.nf()' if compiler.general else 'nf'}, {value})"
+        count = "rt.nf()" if compiler.general else "nf"
+        return f"('unassigned' if {number} > {count} else kind_of({value}))"
     else:
         code = compiler.value(argument)
     return f"kind_of({code})" if call.name == "typeof" else f"is_array({code})"

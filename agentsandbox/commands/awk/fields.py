@@ -38,7 +38,6 @@ class Fields(Meter):
         self.FS: Any = " "
         self.OFS = " "
         self.RS: Any = "\n"
-        self.IGNORECASE: Any = 0.0
         self.FPAT: Any = "[^[:space:]]+"
         self.FIELDWIDTHS: Any = ""
         self.bytewise = bytewise
@@ -67,11 +66,7 @@ class Fields(Meter):
     def _compile(self, source: str) -> Pattern:
         for message in doubtful_escapes(source):
             self.warn_once(message)
-        return Pattern(source, bool(self.IGNORECASE), self.budget, bytewise=self.bytewise)
-
-    def constant_pattern(self, source: str) -> Pattern:
-        """Return the pattern of a regular expression constant."""
-        return self.dynamic_pattern(source)
+        return Pattern(source, self.budget, bytewise=self.bytewise)
 
     def dynamic_pattern(self, source: str) -> Pattern:
         """Return the pattern that a string is."""
@@ -152,17 +147,12 @@ class Fields(Meter):
 
     # fields that change
 
-    def set_record(self, text: str) -> None:
-        """Begin a new record."""
-        self._record = text
-        self._fields = None
-        self._stale = False
-        if self._typed:
-            self._typed.clear()
-
     def set_record_value(self, value: Any) -> Any:
         """`$0 = value`."""
-        self.set_record(self.text(value))
+        self._record = self.text(value)
+        self._fields = None
+        self._stale = False
+        self._typed.clear()
         return value
 
     def record(self) -> str:

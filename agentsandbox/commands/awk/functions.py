@@ -1,6 +1,6 @@
 """The functions that a compiled program calls: conversions, comparisons, arithmetic, texts, arrays.
 
-Those that depend on the run (CONVFMT, IGNORECASE, warnings, the budget) are closures made for it;
+Those that depend on the run (CONVFMT, warnings, the budget) are closures made for it;
 all others are plain functions of this module.
 """
 
@@ -179,20 +179,13 @@ def same_text(value: object, other: str) -> bool:
     return type(value) is str and value == other
 
 
-def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+def _comparisons(text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
     def sides(left: object, right: object) -> tuple[Any, Any]:
         """Return both as numbers, or both as text."""
         a, b = left.__class__, right.__class__
         if (a is float or a is Strnum or a is Unset) and (b is float or b is Strnum or b is Unset):
             return to_number(left), to_number(right)
         return text(left), text(right)
-
-    def folded(symbol: str, left: object, right: object) -> bool:
-        """Compare in a program that knows IGNORECASE."""
-        a, b = sides(left, right)
-        if rt.IGNORECASE and isinstance(a, str):
-            a, b = a.casefold(), b.casefold()
-        return _OPERATORS[symbol](a, b)
 
     def lt(left: object, right: object) -> bool:
         a, b = sides(left, right)
@@ -219,7 +212,7 @@ def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[.
         f"field_{compare.__name__}": _field_against(text, compare)
         for compare in _OPERATORS.values()
     }
-    return {**_by_name((folded, lt, le, eq, gt, ge, ne)), **fields}
+    return {**_by_name((lt, le, eq, gt, ge, ne)), **fields}
 
 
 # texts
@@ -313,9 +306,9 @@ def not_an_array(value: object, which: str) -> Array:
     raise AwkFatal(f"{which} argument is not an array")
 
 
-def undefined_function(name: str) -> object:
-    """Refuse a call."""
-    raise AwkFatal(f"function `{name}' not defined")
+def fatal(message: str) -> object:
+    """Refuse what can only be refused when it runs."""
+    raise AwkFatal(message)
 
 
 def scalar(value: object, name: str) -> object:
@@ -509,14 +502,14 @@ def _warning_functions(rt: Run) -> dict[str, Callable[..., Any]]:
 _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
     "zip": zip, "ValueError": ValueError, "num": to_number,
-    "field_number": text_number, "from_input": from_input,
+    "numeric_input": numeric_input, "field_number": text_number, "from_input": from_input,
     "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit,
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((
         array_of, bitwise, compl, cosine, count_element, divided, element, element_or_array,
-        integer, is_array, kind_of, length_of, lshift, modulo, modulo_assigned, not_an_array,
+        fatal, integer, is_array, kind_of, length_of, lshift, modulo, modulo_assigned, not_an_array,
         peek, power, rshift, same_number, same_text, scalar, set_element, sine, step_element,
-        strtonum, undefined_function,
+        strtonum,
     )),
 }  # fmt: skip
 """The global names that are the same for all programs."""
@@ -528,7 +521,7 @@ def namespace(rt: Run) -> dict[str, Any]:
     return {
         **_FIXED,
         **rt.conversions,
-        **_comparisons(rt, text),
+        **_comparisons(text),
         **_texts(rt, text),
         **_warning_functions(rt),
         "emit": rt.out.append,

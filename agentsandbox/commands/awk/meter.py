@@ -197,7 +197,3 @@ class Meter:
             self.out.clear()
             self.out_size = 0
             self.ctx.stdout.write(data)
-
-    def redirect(self, kind: str, name: str, text: str) -> None:
-        """`print … > name`, `>> name` and `| name`."""
-        self.channels.write(kind, name, text)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
         CONVFMT: str
         ERRNO: Any
-        IGNORECASE: Any
         OFMT: str
         budget: Budget
         bytewise: bool

@@ -49,7 +49,7 @@ class RandomNumbers:
 
 
 def _follow(value: int) -> int:
-    """Return the next number of the minimal standard generator: 16807 x mod 2^31 - 1, on signed 32-bit numbers."""
+    """Return the next of the minimal standard generator: 16807 x mod 2^31 - 1, in 32 bits."""
     if value == 0:
         value = 123459876
     number = value - (1 << 32) if value & 0x80000000 else value

@@ -9,7 +9,7 @@ import re
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
 from agentsandbox.commands.awk.formats import as_bytes, format_values
-from agentsandbox.commands.awk.functions import conversions, kind_of, namespace
+from agentsandbox.commands.awk.functions import conversions, namespace
 from agentsandbox.commands.awk.input import Input
 from agentsandbox.commands.awk.meter import ACCOUNTED
 from agentsandbox.commands.awk.patterns import Pattern
@@ -17,14 +17,7 @@ from agentsandbox.commands.awk.records import split_by_pattern
 from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.commands.awk.times import format_time, make_time
-from agentsandbox.commands.awk.values import (
-    NUMBER_STARTS,
-    UNSET,
-    AwkFatal,
-    Unset,
-    from_input,
-    to_number,
-)
+from agentsandbox.commands.awk.values import NUMBER_STARTS, Unset, from_input, to_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,8 +47,6 @@ class Runtime(Input):
         self.OFMT = "%.6g"
         self.RSTART: Any = 0.0
         self.RLENGTH: Any = 0.0
-        self.BINMODE: Any = 0.0
-        self.LINT: Any = 0.0
         self.status = 0
         self.told_of_bytes = False
         """Whether a warning of bytes that are no characters was given."""
@@ -79,25 +70,9 @@ class Runtime(Input):
         exec(compiled.code, names)  # noqa: S102
         names["run"](self)
 
-    def initial(self, name: str) -> Value:
-        """Return a variable's value before BEGIN: what `-v` gave."""
-        return self.variables.get(name, UNSET)
-
-    def begin_end(self) -> None:
-        """Note that END starts."""
-        self.in_end = True
-
     def set_status(self, number: float) -> None:
         """`exit number`."""
         self.status = int(number) & 255 if number - number == 0.0 else 0
-
-    def no_format(self, name: str) -> str:
-        """Refuse `printf` or `sprintf` without arguments."""
-        raise AwkFatal(f"{name}: no arguments")
-
-    def too_few(self, name: str) -> float:
-        """Refuse `and`, `or`, `xor` with fewer than two arguments."""
-        raise AwkFatal(f"{name}: called with less than two arguments")
 
     def sprintf(self, template: str, values: Sequence[object]) -> str:
         """`sprintf`."""
@@ -114,16 +89,6 @@ class Runtime(Input):
             return text
         found = _NO_CHARACTER.search(text)
         return text if found is None else text[: found.start()]
-
-    def index(self, text: str, sought: str) -> float:
-        """`index` in a program that uses IGNORECASE."""
-        if self.IGNORECASE:
-            text, sought = text.casefold(), sought.casefold()
-        return float(text.find(sought) + 1)
-
-    def kind_of_field(self, number: float, count: float, value: object) -> str:
-        """`typeof($number)`."""
-        return "unassigned" if number > count else str(kind_of(value))
 
     def _order(self) -> str | None:
         """Return PROCINFO["sorted_in"], None if it is not set."""
@@ -266,15 +231,3 @@ class Runtime(Input):
     def mktime(self, text: str, utc: bool) -> float:
         """`mktime`."""
         return make_time(text, utc, self.ctx.env)
-
-    def system(self, command: str) -> float:
-        """`system`."""
-        return self.channels.system(command)
-
-    def close(self, name: str, side: str = "") -> float:
-        """`close`."""
-        return self.channels.close(name)
-
-    def fflush(self, name: str | None = None) -> float:
-        """`fflush`."""
-        return self.channels.flush(name)

@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 SPECIAL_NUMBERS = frozenset(("RSTART", "RLENGTH"))
 SPECIAL_NAMES = frozenset(
-    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT"
-    " FIELDWIDTHS ERRNO BINMODE ARGC ARGIND LINT".split()
+    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME FPAT"
+    " FIELDWIDTHS ERRNO ARGC ARGIND".split()
 )
-SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
+SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO"))
+_REFUSED = ("SYMTAB", "FUNCTAB", "IGNORECASE", "BINMODE", "LINT")
 _NUMERIC_CALLS = frozenset(
     "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close"
     " fflush systime mktime asort asorti and or xor lshift rshift compl strtonum isarray".split()
@@ -42,12 +43,7 @@ _NUMERIC_NODES = (
     nodes.Getline,
     nodes.Regex,
 )
-_ARRAY_ARGUMENTS = {
-    "split": (1,),
-    "asort": (0, 1),
-    "asorti": (0, 1),
-    "match": (2,),
-}
+_ARRAY_ARGUMENTS = {"split": (1,), "asort": (0, 1), "asorti": (0, 1), "match": (2,)}
 _SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
 
 
@@ -87,19 +83,12 @@ class Scopes:
         self.all_fields = False
         self.changes_fields = False
         self.uses_fields = False
-        self.plain_getline = False
-        self.uses_getline = False
-        self.changes_record = False
-        """Whether the program changes `$0`."""
         self.indirect = False
         self.changes_operands = False
         """Whether the program changes ARGV: operands may then assign any variable."""
         self.nested = False
         """Whether an element may be an array."""
-        self.field_functions: set[str] = set()
-        """Functions that use the fields or the record, also through others."""
         self._calls: list[tuple[str, str, list[Expression]]] = []
-        self._callees: dict[str, set[str]] = {}
         self._typed: list[tuple[str, Expression, Key, bool]] = []
         """What is assigned: the function, the value, the target, whether to an element of it."""
         self._returns: list[tuple[str, Expression]] = []
@@ -112,9 +101,10 @@ class Scopes:
         self._refuse()
 
     def _refuse(self) -> None:
-        """Refuse SYMTAB, and scalars of awk's own as arrays."""
-        if "SYMTAB" in self.names:
-            raise AwkSyntaxError("fatal: SYMTAB is not available here")
+        """Refuse variables of gawk that are left out, and scalars of awk's own as arrays."""
+        for name in _REFUSED:
+            if name in self.names or ("", name) in self.texts:
+                raise AwkSyntaxError(f"fatal: {name} is not available here")
         for name in sorted(self.names & SPECIAL_NAMES):
             if ("", name) in self.arrays:
                 raise AwkSyntaxError(f"fatal: attempt to use scalar `{name}' as an array")
@@ -184,7 +174,7 @@ class Scopes:
         if not key[0]:
             self.names.add(node.name)
             if node.name == "NF":
-                self._fields(function, every=True)
+                self._fields(every=True)
         self.scalars.add(key)
 
     def _visit_index(self, node: nodes.Index, function: str, in_begin: bool) -> None:
@@ -212,17 +202,13 @@ class Scopes:
         if isinstance(number, nodes.Number) and 0 <= number.value < 1000:
             if number.value:
                 self.highest_field = max(self.highest_field, int(number.value))
-                self._fields(function)
-            elif function:
-                self.field_functions.add(function)
+                self._fields()
         else:
-            self._fields(function, every=True)
+            self._fields(every=True)
 
-    def _fields(self, function: str, every: bool = False) -> None:
+    def _fields(self, every: bool = False) -> None:
         self.uses_fields = True
         self.all_fields = self.all_fields or every
-        if function:
-            self.field_functions.add(function)
 
     def _visit_assign(self, node: nodes.Assign, function: str, in_begin: bool) -> None:
         if node.operator == "=":
@@ -256,21 +242,11 @@ class Scopes:
                 key = self.key(function, target.base.name)
                 self._typed.append((function, value, key, True))
         elif isinstance(target, nodes.Field):
-            if isinstance(target.number, nodes.Number) and target.number.value == 0:
-                self.changes_record = True
-                if function:
-                    self.field_functions.add(function)
-            else:
+            if not isinstance(target.number, nodes.Number) or target.number.value != 0:
                 self.changes_fields = True
 
     def _visit_getline(self, node: nodes.Getline, function: str, in_begin: bool) -> None:
-        self.uses_getline = True
-        if node.target is None:
-            self.plain_getline = self.changes_record = True
-            if function:
-                self.field_functions.add(function)
-        else:
-            self._target(node.target, function, in_begin, None)
+        self._target(node.target, function, in_begin, None)
 
     def _visit_for_in(self, node: nodes.ForIn, function: str, in_begin: bool) -> None:
         self._target(node.variable, function, in_begin, None)
@@ -298,30 +274,18 @@ class Scopes:
                 self._mix(function, argument)
         if node.name in ("asort", "asorti") and len(node.arguments) > 2:
             self.indirect = True
-        if node.name in ("sub", "gsub"):
-            if len(node.arguments) == 3:
-                self._target(node.arguments[2], function, in_begin, None)
-                return
-            self.changes_record = True
-            if function:
-                self.field_functions.add(function)
-        elif node.name == "length" and not node.arguments and function:
-            self.field_functions.add(function)
+        if node.name in ("sub", "gsub") and len(node.arguments) == 3:
+            self._target(node.arguments[2], function, in_begin, None)
 
     def _visit_user_call(self, node: nodes.UserCall, function: str, in_begin: bool) -> None:
         self._calls.append((function, node.name, node.arguments))
         self.nested = self.nested or any(
             isinstance(argument, nodes.Index) for argument in node.arguments
         )
-        self._callees.setdefault(function, set()).add(node.name)
 
     def _visit_return(self, node: nodes.Return, function: str, in_begin: bool) -> None:
         if node.value is not None and function:
             self._returns.append((function, node.value))
-
-    def _visit_regex(self, node: nodes.Regex, function: str, in_begin: bool) -> None:
-        if function:
-            self.field_functions.add(function)
 
     # the fixed point
 
@@ -344,16 +308,13 @@ class Scopes:
             for returning, result in self._returns:
                 if not self.is_numeric(returning, result):
                     self.text_functions.add(returning)
-            for caller, callees in self._callees.items():
-                if caller and callees & self.field_functions:
-                    self.field_functions.add(caller)
             if before == self._size():
                 return
 
     def _size(self) -> int:
         """Return how much is known; the fixed point only ever adds."""
         keys = len(self.arrays) + len(self.mixed_elements) + len(self.texts)
-        return keys + len(self.text_functions) + len(self.field_functions)
+        return keys + len(self.text_functions)
 
     def _settle_call(self, caller: str, name: str, arguments: list[Expression]) -> None:
         function = self.functions.get(name)
@@ -388,5 +349,4 @@ _VISITS: dict[type, Callable[[Scopes, Any, str, bool], None]] = {
     nodes.Call: Scopes._visit_call,
     nodes.UserCall: Scopes._visit_user_call,
     nodes.Return: Scopes._visit_return,
-    nodes.Regex: Scopes._visit_regex,
 }

@@ -19,10 +19,7 @@ _ORDERS = frozenset(
     for what in ("ind", "val")
     for how in ("str", "num", "type")
     for way in ("asc", "desc")
-) - {
-    "@ind_type_asc",
-    "@ind_type_desc",
-}
+) - {"@ind_type_asc", "@ind_type_desc"}
 
 
 def sorted_keys(rt: Run, array: Array, how: str) -> list[str]:

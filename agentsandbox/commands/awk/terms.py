@@ -373,12 +373,6 @@ class Terms:
             self.warn(message, token.line)
         return nodes.Regex(token.line, token.value)
 
-    def name(self) -> Expression:
-        result: nodes.Name | nodes.Index = self.variable(self.advance())
-        while self.token.kind == "[":
-            result = self.subscript(result)
-        return result
-
     def field(self) -> Expression:
         token = self.advance()
         self.deeper()
@@ -424,24 +418,10 @@ class Terms:
 
     def file_operand(self) -> Expression:
         """Read the file of `getline <`: sums, but no concatenation."""
-        left = (
-            self.pre_step()
-            if self.token.kind in ("++", "--")
-            else self.postfix_without_assignment()
-        )
+        left = self.postfix(False)
         while _BINARY.get(self.token.kind, 0) >= _ADD:
             left = self.operator(left, _BINARY[self.token.kind])
         return left
-
-    def postfix_without_assignment(self) -> Expression:
-        operand = self.operand()
-        if isinstance(operand, (nodes.Name, nodes.Index, nodes.Field)) and self.token.kind in (
-            "++",
-            "--",
-        ):
-            token = self.advance()
-            return nodes.Step(token.line, operand, 1 if token.kind == "++" else -1, False)
-        return operand
 
     def optional_variable(self) -> nodes.Name | nodes.Index | nodes.Field | None:
         if self.token.kind == "NAME":
@@ -505,7 +485,7 @@ def _is_changeable(expression: Expression) -> bool:
 
 
 _OPERAND: dict[str, Callable[[Terms], Expression]] = {
-    "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name,
+    "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name_or_index,
     "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis,
     "getline": Terms.getline, "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed,
     "+": Terms.signed, "!": Terms.signed,

@@ -105,13 +105,15 @@ def to_number(value: object) -> float:
 
 def text_number(text: str) -> float:
     """Return the number of a field's text: as `to_number`, faster."""
-    if text[-1:] not in _DIGITS:
-        return parse_number(text) if text else 0.0
+    if not text or text >= ":":
+        return 0.0  # no number begins with a letter
+    if text[-1] not in _DIGITS:
+        return parse_number(text)
     try:
         number = float(text)
     except ValueError:
         return parse_number(text)
-    if number - number != 0.0 or "_" in text or not text.isascii():
+    if "_" in text or not text.isascii():
         return parse_number(text)
     return number
 
@@ -154,6 +156,8 @@ def from_input(text: str) -> Value:
 
 def numeric_input(text: str) -> float | None:
     """Return the number that input looks like, None if it does not."""
+    if text >= ":":
+        return None  # no number begins with a letter
     try:
         number = float(text)
     except ValueError:

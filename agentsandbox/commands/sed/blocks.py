@@ -13,7 +13,7 @@ import re
 from agentsandbox.commands.sed.columns import column_replacer
 from agentsandbox.commands.sed.nodes import Command, Script, Substitution
 from agentsandbox.commands.sed.runtime import Settings
-from agentsandbox.commands.sed.substitution import build_replacer
+from agentsandbox.commands.sed.substitution import build_replacer, replace_slowly
 from agentsandbox.kernel.regexps import PosixRegex
 from agentsandbox.kernel.regexps.lines import LineSearch
 from agentsandbox.kernel.streams import decode, encode
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 _LONG = 1 << 20
 """A longer block holds one line, which is changed match by match."""
-_PIECES = 1 << 16
-"""Pieces of a long line that are collected before they are joined."""
 _SAMPLE = 1000
+_RARE = 3
+"""Lines are changed one by one when at most one in this many matches."""
 _GROWTH = 50
 """A block may grow to this many times its length."""
 
@@ -95,7 +95,8 @@ class _Compiler:
             if command.name == "s" and command.first is None and not command.negated:
                 steps.append(self._substitute(command))
             elif command.name == "s" and not command.negated:
-                steps.append(self._substitute_selected(command))
+                change = self._substitute(command)
+                steps.append(self._change_selected(self._search(command), change))
             elif command.name == "y" and command.first is None and not command.negated:
                 steps.append(self._transliterate(command))
             elif command.name == "d" and command.first is not None and command is commands[-1]:
@@ -105,46 +106,16 @@ class _Compiler:
         return steps
 
     def _quiet(self, commands: list[Command]) -> list[Step]:
-        """Return the steps with -n: of `/…/p`, `s/…/…/p`, `/…/s/…/…/p` and `/…/{s/…/…/;p}`."""
-        if len(commands) == 1 and commands[0].name == "p" and commands[0].first is not None:
-            return [self._select(commands[0], keep=not commands[0].negated)]
-        steps: list[Step] = []
-        opening = commands[0]
-        if opening.name == "{":
-            if opening.target != len(commands) or opening.negated or len(commands) < 2:
-                raise UnfitError
-            steps.append(self._select(opening, keep=True))
-            commands = commands[1:]
-        last = commands[-1]
-        before = commands[:-1]
-        for command in before:
-            follows = command is not before[-1] or last.name != "p"
-            if (
-                command.name != "s"
-                or command.first is not None
-                or command.negated
-                or command.substitution is None
-            ):
-                raise UnfitError
-            if follows and _adds_newline(command.substitution):
-                raise UnfitError
-            steps.append(self._substitute(command))
-        if last.name == "p" and before and last.first is None and not last.negated:
-            if opening.name != "{":
-                raise UnfitError
-            return steps
-        if (
-            last.name != "s"
-            or last.negated
-            or last.substitution is None
-            or not last.substitution.prints
-        ):
+        """Return the steps with -n: of `/…/p`, `s/…/…/p` and `/…/s/…/…/p`."""
+        command, substitution = commands[0], commands[0].substitution
+        if len(commands) > 1:
             raise UnfitError
-        if last.first is not None:
-            steps.append(self._select(last, keep=True))
-        elif before and opening.name != "{":
+        if command.name == "p" and command.first is not None:
+            return [self._select(command, keep=not command.negated)]
+        if substitution is None or command.negated or not substitution.prints:
             raise UnfitError
-        return [*steps, *self._print_changed(last.substitution)]
+        selected = [] if command.first is None else [self._select(command, keep=True)]
+        return [*selected, *self._print_changed(substitution)]
 
     def _print_changed(self, substitution: Substitution) -> list[Step]:
         """Return the steps of `s/…/…/p`: only lines in which something was replaced."""
@@ -211,19 +182,35 @@ class _Compiler:
         blocks = self._line_regex(regex)
         run = blocks.edge_run() if text == "" else None
         if run is not None:
-            return self._strip(blocks, *run)
+            return self._strip(self._slowly(blocks, substitution), *run)
         if not blocks.exact or (not blocks.shortest and not blocks.empty):
             raise UnfitError
+        slowly = self._slowly(blocks, substitution)
         replacer = build_replacer(substitution.replacement)
         if substitution.replacement.growth(_SAMPLE, blocks.shortest) > _GROWTH * _SAMPLE:
             raise UnfitError
         if substitution.everywhere or blocks.once_per_line:
-            return self._replace_all(
-                blocks, text, replacer, column_replacer(blocks, substitution.replacement)
-            )
+            columns = column_replacer(blocks, substitution.replacement)
+            return self._replace_all(blocks, text, replacer, columns, slowly)
         if literal and text is not None:
-            return self._replace_first_text(literal, text)
-        return self._replace_first(blocks, replacer)
+            first = self._replace_first_text(literal, text)
+        else:
+            first = self._replace_first(blocks, replacer, slowly)
+        return self._change_few(LineSearch([blocks], [], self.budget), first)
+
+    def _change_few(self, search: LineSearch, change: Step) -> Step:
+        """Return a change that touches only matching lines if the first block has few of them."""
+        selected = self._change_selected(search, change)
+        chosen: Step | None = None
+
+        def step(block: str) -> str | None:
+            nonlocal chosen
+            if chosen is None:
+                few = len(search.places(block)) * _RARE < block.count("\n")
+                chosen = selected if few else change
+            return chosen(block)
+
+        return step
 
     def _search(self, command: Command) -> LineSearch:
         address = command.first
@@ -235,10 +222,6 @@ class _Compiler:
         ):
             raise UnfitError
         return LineSearch([self._line_regex(address.regex)], [], self.budget)
-
-    def _substitute_selected(self, command: Command) -> Step:
-        """Return a substitution in the lines that match an address."""
-        return self._change_selected(self._search(command), self._substitute(command))
 
     def _change_selected(self, search: LineSearch, change: Step) -> Step:
         """Return a change of the lines that match."""
@@ -255,17 +238,25 @@ class _Compiler:
 
         return step
 
-    def _strip(self, regex: PosixRegex, characters: str, anchor: str) -> Step:
+    def _slowly(self, regex: PosixRegex, substitution: Substitution) -> Step:
+        """Return the step that changes each line match by match, also where `re` is not safe."""
+        replacer, budget = build_replacer(substitution.replacement), self.budget
+
+        def changed(line: str) -> str:
+            result = replace_slowly(regex, substitution, replacer, line, budget)
+            return line if result is None else result
+
+        return lambda block: "\n".join(map(changed, block.split("\n")))
+
+    def _strip(self, slowly: Step, characters: str, anchor: str) -> Step:
         """Return the step that removes a run of characters at one end of each line."""
         budget = self.budget
 
-        def step(block: str) -> str:
+        def step(block: str) -> str | None:
             lines = block.split("\n")
             budget.step(len(lines) // 16 + 1)
             if not block.isascii():
-                return "\n".join(
-                    [_replace_line(regex, lambda _match: "", line, budget, 1) for line in lines]
-                )
+                return slowly(block)
             if anchor == "^":
                 return "\n".join([line.lstrip(characters) for line in lines])
             return "\n".join([line.rstrip(characters) for line in lines])
@@ -326,14 +317,11 @@ class _Compiler:
         text: str | None,
         replacer: Callable[[re.Match[str]], str],
         columns: Callable[[re.Pattern[str], str], str] | None,
+        slowly: Step,
     ) -> Step:
-        budget = self.budget
-
-        def step(block: str) -> str:
+        def step(block: str) -> str | None:
             if len(block) > _LONG or regex.has_long_line(block):
-                return "\n".join(
-                    [_replace_line(regex, replacer, line, budget) for line in block.split("\n")]
-                )
+                return slowly(block)
             pattern = regex.for_text(block)
             if text is not None and "\\" not in text:
                 return pattern.sub(text, block)
@@ -343,42 +331,13 @@ class _Compiler:
 
         return step
 
-    def _replace_first(self, regex: PosixRegex, replacer: Callable[[re.Match[str]], str]) -> Step:
-        budget = self.budget
-
-        def step(block: str) -> str:
+    def _replace_first(
+        self, regex: PosixRegex, replacer: Callable[[re.Match[str]], str], slowly: Step
+    ) -> Step:
+        def step(block: str) -> str | None:
             if regex.has_long_line(block):
-                return "\n".join(
-                    [_replace_line(regex, replacer, line, budget, 1) for line in block.split("\n")]
-                )
+                return slowly(block)
             sub = regex.for_text(block).sub
             return "\n".join([sub(replacer, line, 1) for line in block.split("\n")])
 
         return step
-
-
-def _replace_line(
-    regex: PosixRegex,
-    replacer: Callable[[re.Match[str]], str],
-    line: str,
-    budget: Budget,
-    count: int = 0,
-) -> str:
-    """Change one line that is too long for `re` to be safe."""
-    done: list[str] = []
-    out: list[str] = []
-    position = size = 0
-    for match in regex.finditer(line, 0, budget):
-        start, end = match.span()
-        out.append(line[position:start])
-        out.append(replacer(match))  # type: ignore[arg-type]
-        position = end
-        if len(out) >= _PIECES:
-            done.append("".join(out))
-            out.clear()
-            size += len(done[-1])
-            budget.charge(size)
-        if count:
-            break
-    out.append(line[position:])
-    return "".join(done + out)

@@ -253,14 +253,6 @@ def _change(command: Command, settings: Settings, range_test: Range | None) -> O
     return change
 
 
-def _delete(_editor: Editor) -> int:
-    return DELETE
-
-
-def _delete_line(_editor: Editor) -> int:
-    return DELETE_LINE
-
-
 def _get(editor: Editor) -> None:
     editor.space, editor.complete = editor.hold, editor.hold_complete
 
@@ -362,10 +354,6 @@ def _transliterate(command: Command, _: Settings) -> Operation:
     return transliterate
 
 
-def _nothing(_editor: Editor) -> None:
-    return None
-
-
 def _branch(command: Command, _: Settings) -> Operation:
     target = command.target
     return lambda _editor: target
@@ -459,11 +447,11 @@ def _substitute(command: Command, _: Settings) -> Operation:
 
 
 _PLAIN: dict[str, Operation] = {
-    "{": _nothing,
-    ":": _nothing,
+    "{": lambda _editor: None,
+    ":": lambda _editor: None,
     "=": _number,
-    "d": _delete,
-    "D": _delete_line,
+    "d": lambda _editor: DELETE,
+    "D": lambda _editor: DELETE_LINE,
     "g": _get,
     "G": _get_append,
     "h": _hold,

@@ -202,15 +202,10 @@ class Files:
         self._result = self._result_output = None
         return data
 
-    def _keep(self, original: Original, target: str) -> None:
-        try:
-            self.ctx.fs.rename(original.path, target)
-        except OSError as error:
-            raise SedError(f"cannot rename {describe_os_error(error, original.name)}", 4) from None
-
     def replace(self, original: Original, data: bytes, suffix: str) -> None:
         """Put the edited text in the file's place, after a backup if a suffix is given."""
         path, fs = original.path, self.ctx.fs
+        failed = "couldn't open file"
         if len(data) > self.ctx.budget.limits.file_bytes:
             raise LimitReached("value_bytes")
         try:
@@ -218,13 +213,13 @@ class Files:
                 directory, slash, base = path.rpartition("/")
                 backup = suffix.replace("*", base) if "*" in suffix else base + suffix
                 target = self.ctx.path(backup) if "/" in backup else f"{directory}{slash}{backup}"
-                self._keep(original, target)
+                failed = "cannot rename"
+                fs.rename(path, target)
+                failed = "couldn't open file"
             elif (
                 original.is_link or original.info.nlink > 1 or not original.info.permissions & 0o200
             ):
                 fs.unlink(path)
             fs.write_bytes(path, data, permissions=original.info.permissions)
         except OSError as error:
-            raise SedError(
-                f"couldn't open file {describe_os_error(error, original.name)}", 4
-            ) from None
+            raise SedError(f"{failed} {describe_os_error(error, original.name)}", 4) from None

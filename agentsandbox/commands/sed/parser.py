@@ -16,23 +16,14 @@ from agentsandbox.kernel.streams import decode, encode
 _SPACE = " \t\r\f\v"
 _COMMANDS = frozenset("{}=acdDghGHilnNpPqQrsTtwxyzb:#")
 _ONE_ADDRESS = frozenset("qQ")
-_MISSING_FILE = "missing filename in r/R/w/W commands"
 
 
 class Parser(Reader):
     """Parses one piece after the other with `feed`, then `finish`."""
 
-    def __init__(
-        self,
-        *,
-        extended: bool,
-        bytewise: bool = False,
-        null_lines: bool = False,
-    ) -> None:
+    def __init__(self, *, extended: bool, bytewise: bool = False) -> None:
         super().__init__(bytewise=bytewise)
         self.extended = extended
-        self.null_lines = null_lines
-        """Whether lines end in NUL: then M finds no lines inside a text."""
         self.commands: list[Command] = []
         self.blocks: list[tuple[int, str]] = []
         """Open blocks: index of the command, where it was opened."""
@@ -153,10 +144,10 @@ class Parser(Reader):
             self._close_block()
         elif name in "aic":
             self._text_command(command)
-        elif name == ":":
-            self._label_definition(command)
-        elif name in "btT":
+        elif name in ":btT":
             command.label = self._label()
+            if name == ":" and not command.label:
+                raise self._error('":" lacks a label')
             self.commands.append(command)
         elif name in "rw":
             command.text = self._file_name()
@@ -178,9 +169,7 @@ class Parser(Reader):
                 command.number = self._number(character)
             else:
                 self._back(character)
-            self._end_of_command()
-        else:
-            self._end_of_command()
+        self._end_of_command()
         self.commands.append(command)
 
     def _close_block(self) -> None:
@@ -200,12 +189,6 @@ class Parser(Reader):
             self.position += 1
         return text[start : self.position]
 
-    def _label_definition(self, command: Command) -> None:
-        command.label = self._label()
-        if not command.label:
-            raise self._error('":" lacks a label')
-        self.commands.append(command)
-
     def _file_name(self) -> str:
         character = self._skip(BLANK)
         self._back(character)
@@ -214,7 +197,7 @@ class Parser(Reader):
         name = self.text[self.position : end]
         self.position = min(end + 1, len(self.text))
         if not name:
-            raise self._error(_MISSING_FILE)
+            raise self._error("missing filename in r/R/w/W commands")
         return name
 
     # addresses
@@ -259,23 +242,15 @@ class Parser(Reader):
         source = self._delimited(character, regex=True)
         if source is None:
             raise self._error("unterminated address regex")
-        ignore_case = multiline = False
-        while True:
-            flag = self._skip(BLANK)
-            if flag == "I":
-                ignore_case = True
-            elif flag == "M":
-                multiline = True
-            else:
-                self._back(flag)
-                break
-        return Address(
-            "regex", regex=self._compile(source, ignore_case=ignore_case, multiline=multiline)
-        )
+        ignore_case = False
+        while (flag := self._skip(BLANK)) == "I":
+            ignore_case = True
+        self._back(flag)
+        return Address("regex", regex=self._compile(source, ignore_case=ignore_case))
 
-    def _compile(self, source: str, *, ignore_case: bool, multiline: bool) -> PosixRegex | None:
+    def _compile(self, source: str, *, ignore_case: bool) -> PosixRegex | None:
         """Return the pattern; None for an empty one, which means the last one used."""
-        if not source and (ignore_case or multiline):
+        if not source and ignore_case:
             raise self._error("cannot specify modifiers on empty regexp")
         if not source:
             return None
@@ -287,8 +262,6 @@ class Parser(Reader):
                 source,
                 extended=self.extended,
                 ignore_case=ignore_case,
-                newline_anchors=multiline and not self.null_lines,
-                within_lines=multiline,
                 dialect="sed",
                 bytewise=self.bytewise,
             )
@@ -308,20 +281,19 @@ class Parser(Reader):
             raise self._error("unterminated `s' command")
         substitution = Substitution(None, read_replacement(right, bytewise=self.bytewise))
         command.substitution = substitution
-        ignore_case, multiline = self._flags(substitution)
-        substitution.regex = self._compile(left, ignore_case=ignore_case, multiline=multiline)
+        ignore_case = self._flags(substitution)
+        substitution.regex = self._compile(left, ignore_case=ignore_case)
         highest = substitution.replacement.highest_group
         if substitution.regex is not None and highest > substitution.regex.groups:
             raise self._error(f"invalid reference \\{highest} on `s' command's RHS")
 
-    def _flags(self, substitution: Substitution) -> tuple[bool, bool]:
-        ignore_case = multiline = False
+    def _flags(self, substitution: Substitution) -> bool:
+        """Read the flags of `s`; return whether case is ignored."""
+        ignore_case = False
         while True:
             flag = self._next()
             if flag in ("i", "I"):
                 ignore_case = True
-            elif flag in ("m", "M"):
-                multiline = True
             elif flag == "p":
                 if substitution.prints:
                     raise self._error("multiple `p' options to `s' command")
@@ -332,17 +304,17 @@ class Parser(Reader):
                 substitution.everywhere = True
             elif flag == "w":
                 substitution.file = self._file_name()
-                return ignore_case, multiline
+                return ignore_case
             elif flag and flag in "0123456789":
                 self._number_flag(flag, substitution)
             elif flag and flag in BLANK:
                 continue
             elif flag == "\r" and self._next() == "\n":
-                return ignore_case, multiline
+                return ignore_case
             elif flag in ("", "\n", ";", "}", "#"):
                 if flag in ("}", "#"):
                     self._back(flag)
-                return ignore_case, multiline
+                return ignore_case
             else:
                 raise SedError(
                     f"{self._place(further=1 - len(encode(flag)))}: unknown option to `s'"

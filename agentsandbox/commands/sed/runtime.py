@@ -39,14 +39,7 @@ _ENDLESS = 1 << 60
 class Settings:
     """The options of one run that commands look at."""
 
-    __slots__ = (
-        "bytewise",
-        "decode",
-        "line_length",
-        "null_lines",
-        "quiet",
-        "unbuffered",
-    )
+    __slots__ = ("bytewise", "decode", "line_length", "null_lines", "quiet", "unbuffered")
 
     def __init__(
         self,

@@ -78,11 +78,7 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
     files: Files | None = None
     try:
         script = _parse(ctx, args)
-        settings = _settings(
-            args,
-            quiet=script.quiet,
-            bytewise=ctx.is_bytewise(),
-        )
+        settings = _settings(args, quiet=script.quiet, bytewise=ctx.is_bytewise())
         files = Files(ctx, settings, late=bool(args.operands) and not settings.unbuffered)
         files.open_outputs(script)
         if args.flag("in-place"):
@@ -113,7 +109,7 @@ def _settings(args: Arguments, *, quiet: bool, bytewise: bool) -> Settings:
 def _parse(ctx: CommandContext, args: Arguments) -> Script:
     as_bytes = ctx.is_bytewise()
     as_is: Callable[[str], str] = bytewise if as_bytes else str
-    dialect = (args.flag("regexp-extended"), as_bytes, args.flag("null-data"))
+    dialect = (args.flag("regexp-extended"), as_bytes)
     if not args.flag("file"):
         texts = args.values("expression") or [args.operands.pop(0)]
         parse = _parse_cached if sum(map(len, texts)) < _SHORT else _parse_texts
@@ -129,8 +125,8 @@ def _parse(ctx: CommandContext, args: Arguments) -> Script:
 
 
 def _parser(dialect: tuple[bool, ...]) -> Parser:
-    extended, as_bytes, null_lines = dialect
-    return Parser(extended=extended, bytewise=as_bytes, null_lines=null_lines)
+    extended, as_bytes = dialect
+    return Parser(extended=extended, bytewise=as_bytes)
 
 
 def _parse_texts(texts: tuple[str, ...], dialect: tuple[bool, ...]) -> Script:

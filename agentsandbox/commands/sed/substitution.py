@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.matcher import Match
 
 _SMALL = 4096
+_PIECES = 1 << 16
+"""Pieces of a long line that are collected before they are joined."""
 _MANY = 200_000
 """Characters of a text above which it is changed match by match, within the budget."""
 
@@ -155,7 +157,7 @@ def replace(
 ) -> str | None:
     """Return the text after the substitution; None if nothing was replaced."""
     if len(space) > regex.safe_length or not regex.exact:
-        return _replace_slowly(regex, substitution, replacer, space, budget)
+        return replace_slowly(regex, substitution, replacer, space, budget)
     found = regex.for_text(space).search(space)
     if found is None:
         return None
@@ -164,10 +166,10 @@ def replace(
         if len(result) > _SMALL:
             budget.charge(len(result))
         return result
-    return _replace_slowly(regex, substitution, replacer, space, budget)
+    return replace_slowly(regex, substitution, replacer, space, budget)
 
 
-def _replace_slowly(
+def replace_slowly(
     regex: PosixRegex,
     substitution: Substitution,
     replacer: Callable[[Match], str],
@@ -189,6 +191,7 @@ def _replace_slowly(
                 replacer, space, 0 if substitution.everywhere else 1
             )
             return result if count else None
+    done: list[str] = []
     out: list[str] = []
     position = count = size = 0
     for match in regex.finditer(space, 0, budget):
@@ -202,10 +205,12 @@ def _replace_slowly(
         out.append(space[position:start])
         out.append(piece)
         position = end
+        if len(out) >= _PIECES:
+            done.append("".join(out))
+            out.clear()
         if not substitution.everywhere:
             break
     if count < wanted:
         return None
     budget.charge(size + len(space) - position)
-    out.append(space[position:])
-    return "".join(out)
+    return "".join([*done, *out, space[position:]])
