@@ -105,9 +105,7 @@ def _option_names() -> Iterable[str]:
 
 
 def _words(shell: Shell, text: str) -> list[str]:
-    """Return the words of a -W list, split with regard to quotes, and expanded except for file
-    names.
-    """
+    """Return the words of a -W list: split as bash does, and expanded except for file names."""
     shell.budget.charge(64 * len(text))
     shell.budget.step(len(text) >> 3)
     if shell.variables.ifs != " \t\n":
@@ -131,9 +129,7 @@ def _words_of_field(shell: Shell, text: str) -> list[str]:
 
 
 def _read_options(words: list[str], flags: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return (letter, value) pairs as given, and the operands. `flags` are the letters without a
-    value.
-    """
+    """Return (letter, value) pairs as given, and the operands. `flags` take no value."""
     found: list[tuple[str, str]] = []
     position = 1
     while position < len(words) and len(words[position]) > 1 and words[position][0] == "-":

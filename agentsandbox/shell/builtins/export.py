@@ -38,9 +38,7 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
 def _mark_all(
     shell: Shell, words: list[Argument], command: str, letters: str, attribute: int
 ) -> int:
-    """Give all names the attribute, or with -n take it away; without names print those that have
-    it.
-    """
+    """Set the attribute of all names (-n: remove it); without names print those that have it."""
     texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = read_options(shell, words, texts, letters)
     arguments = words[position:]

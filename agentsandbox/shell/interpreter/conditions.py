@@ -72,9 +72,7 @@ class ShellTests:
         return stream is not None and stream.is_terminal
 
     def is_set(self, name: str, *, expanded: bool = False) -> bool:
-        """`-v`: whether a variable or an element is set. `expanded` says that the subscript has
-        been expanded.
-        """
+        """`-v`: whether a variable or an element is set; `expanded` is for the subscript."""
         variables = self.shell.variables
         found: tuple[str, str | None] | None = (name, None)
         if "[" in name:
