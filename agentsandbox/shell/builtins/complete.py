@@ -168,10 +168,7 @@ _SPECIFICATION = (
 )
 
 
-@define(
-    "compgen",
-    f"compgen [-abcdefgjksuv] {_SPECIFICATION} [word]",
-)
+@define("compgen", f"compgen [-abcdefgjksuv] {_SPECIFICATION} [word]")
 def compgen(shell: Shell, words: list[str]) -> int:
     """Show possible completions."""
     given, operands = _read_options(words, _FLAGS)

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define
-from agentsandbox.shell.builtins.declare import (
-    assign_lists,
-    declare_one,
-    describe,
-    read_options,
-)
+from agentsandbox.shell.builtins.declare import assign_lists, declare_one, describe, read_options
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
 from agentsandbox.shell.interpreter.functions import export_function

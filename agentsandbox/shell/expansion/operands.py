@@ -10,11 +10,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
-from agentsandbox.shell.expansion.arithmetic import (
-    compile_tree,
-    evaluate_text,
-    read_variable,
-)
+from agentsandbox.shell.expansion.arithmetic import compile_tree, evaluate_text, read_variable
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.syntax.arithmetic import (
     FIRST_OPERAND,

@@ -540,6 +540,8 @@ def _joined_around_substitutions(texts: list[Text]) -> Text:
         joined = "".join(pieces)
         if len(joined) > LARGE:
             host.budget.make(len(joined))
+        if kept is not None:
+            kept.release()
         return joined
 
     return join
@@ -552,7 +554,7 @@ def _counting(fields: Fields) -> Fields:
         if is_large(out):
             kept = host.budget.keep(out)
             fields(host, out)
-            del kept
+            kept.release()
         else:
             fields(host, out)
 
@@ -568,7 +570,7 @@ def _built_around_substitutions(emitters: list[Emit]) -> Fields:
         for emit in emitters:
             emit(host, builder)
         builder.end()
-        del kept
+        kept.release()
 
     return build
 

@@ -258,7 +258,8 @@ def _compile_elements(
         kept = shell.budget.keep(out) if runs_commands else None
         for each in compiled:
             each(shell, associative, out)
-        del kept
+        if kept is not None:
+            kept.release()
         return out
 
     return elements

@@ -295,7 +295,8 @@ def _in_turn(
     first = left(shell)
     kept = shell.budget.keep(first) if len(first) > LARGE else None
     second = right(shell)
-    del kept
+    if kept is not None:
+        kept.release()
     return first, second
 
 
@@ -328,7 +329,8 @@ def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
             _traced(shell, *sign, _shown(text), node.operator, _shown(source))
         else:
             source = pattern(shell)
-        del kept
+        if kept is not None:
+            kept.release()
         if shell.variables.bytewise:
             text, source = bytewise(text), bytewise(source)
         return (
@@ -350,7 +352,8 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
         text = left(shell)
         kept = shell.budget.keep(text) if len(text) > LARGE else None
         source = expression(shell)
-        del kept
+        if kept is not None:
+            kept.release()
         if shell.slow:
             _traced(shell, *sign, _shown(text), "=~", source)
         shell.budget.step(1 + (len(source) >> 3))

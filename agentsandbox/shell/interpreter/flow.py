@@ -270,7 +270,8 @@ def _for(node: For) -> Run:
             status = int(shell.status)
         finally:
             shell.control.loops -= 1
-            del kept
+            if kept is not None:
+                kept.release()
         shell.status = status
         return status
 
@@ -463,7 +464,9 @@ def _case(node: Case) -> Run:
         except ExpansionError as error:
             status = expansion_failed(shell, error)
             matched = False
-        del kept
+        finally:
+            if kept is not None:
+                kept.release()
         if not matched:
             shell.status = status
         return status

@@ -165,7 +165,8 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
             shown = _without_substitutions(text, start, parser.position, parser.substitutions or [])
             shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
         if command is None:
-            del held
+            if held is not None:
+                held.release()
             return status
         if parser.warnings:
             _warn(shell, parser.warnings)
