@@ -93,15 +93,11 @@ _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
         "RETURN",
     ],
     "stopped": lambda shell: [],
-    "setopt": lambda shell: _option_names(),
+    "setopt": lambda shell: OPTIONS,
     "shopt": lambda shell: sorted(shell.options.shopt, key=lambda name: (name != "autocd", name)),
     "user": lambda shell: ["root", shell.machine.user],
     "variable": lambda shell: shell.variables.names_with_value(),
 }
-
-
-def _option_names() -> Iterable[str]:
-    return OPTIONS
 
 
 def _words(shell: Shell, text: str) -> list[str]:
