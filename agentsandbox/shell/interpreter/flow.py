@@ -399,9 +399,8 @@ def _case(node: Case) -> Run:
             status = 0
             for number, (patterns, body, terminator) in enumerate(clauses):
                 if not fall_through:
-                    fixed = constants[number]
                     for position, pattern in enumerate(patterns):
-                        source = fixed[position]
+                        source = constants[number][position]
                         if source is None:
                             source = pattern(shell)
                         if shell.variables.bytewise:
@@ -412,8 +411,7 @@ def _case(node: Case) -> Run:
                             break
                     else:
                         continue
-                matched = True
-                fall_through = False
+                matched, fall_through = True, False
                 if body is not None:
                     status = body(shell)
                 else:
