@@ -76,9 +76,7 @@ def _search_cdpath(shell: Shell, target: str) -> str | None:
 
 
 def change(shell: Shell, target: str, physical: bool) -> None:
-    """Make `target` the working directory and set OLDPWD. Raise `CommandError` with the words of
-    `cd`.
-    """
+    """Make `target` the working directory and set OLDPWD. Raise `CommandError` if that fails."""
     path = shell.logical_path(target)
     fs = shell.fs
     try:

@@ -93,21 +93,15 @@ _SOURCES: dict[str, Callable[[Shell], Iterable[str]]] = {
         "RETURN",
     ],
     "stopped": lambda shell: [],
-    "setopt": lambda shell: _option_names(),
+    "setopt": lambda shell: OPTIONS,
     "shopt": lambda shell: sorted(shell.options.shopt, key=lambda name: (name != "autocd", name)),
     "user": lambda shell: ["root", shell.machine.user],
     "variable": lambda shell: shell.variables.names_with_value(),
 }
 
 
-def _option_names() -> Iterable[str]:
-    return OPTIONS
-
-
 def _words(shell: Shell, text: str) -> list[str]:
-    """Return the words of a -W list, split with regard to quotes, and expanded except for file
-    names.
-    """
+    """Return the words of a -W list: split as bash does, and expanded except for file names."""
     shell.budget.charge(64 * len(text))
     shell.budget.step(len(text) >> 3)
     if shell.variables.ifs != " \t\n":
@@ -131,9 +125,7 @@ def _words_of_field(shell: Shell, text: str) -> list[str]:
 
 
 def _read_options(words: list[str], flags: str) -> tuple[list[tuple[str, str]], list[str]]:
-    """Return (letter, value) pairs as given, and the operands. `flags` are the letters without a
-    value.
-    """
+    """Return (letter, value) pairs as given, and the operands. `flags` take no value."""
     found: list[tuple[str, str]] = []
     position = 1
     while position < len(words) and len(words[position]) > 1 and words[position][0] == "-":
@@ -172,10 +164,7 @@ _SPECIFICATION = (
 )
 
 
-@define(
-    "compgen",
-    f"compgen [-abcdefgjksuv] {_SPECIFICATION} [word]",
-)
+@define("compgen", f"compgen [-abcdefgjksuv] {_SPECIFICATION} [word]")
 def compgen(shell: Shell, words: list[str]) -> int:
     """Show possible completions."""
     given, operands = _read_options(words, _FLAGS)

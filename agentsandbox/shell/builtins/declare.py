@@ -93,9 +93,7 @@ def parse_argument(
 def array_from_text(
     shell: Shell, name: str, value: str, append: bool, on: int, fresh: bool = False
 ) -> BoundAssignment | None:
-    """Parse declare "a=(1 2)": a text that looks like an array literal is one if the name is an
-    array; else return None.
-    """
+    """Parse "(1 2)" of declare "a=(1 2)" if the name is an array; None for other texts."""
     if not (on if fresh else shell.attributes.get(name, 0) | on) & (ARRAY | ASSOCIATIVE):
         return None
     try:
@@ -515,9 +513,7 @@ def _declare_global(shell: Shell, name: str, argument: Argument, on: int, off: i
 def _target_of(
     shell: Shell, name: str, assignment: BoundAssignment | None, *, is_array: bool
 ) -> str | None:
-    """Return what a name reference is to refer to: the assigned value, or the present one; None for
-    nothing.
-    """
+    """Return the target of a name reference: the assigned value, or the present one, or None."""
     if assignment is not None:
         target = str(assignment.value)
         if not target:
@@ -584,9 +580,7 @@ def _reference(
 
 
 def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
-    """Return a variable as `declare -p` prints it; None if there is none. `listing` is for a list
-    of all.
-    """
+    """Return a variable as `declare -p` prints it; None without one. `listing` is for a list."""
     shell.variables.settle_exports()
     if name not in shell.values and name not in shell.variables.readers:
         return None

@@ -27,9 +27,7 @@ def exec(shell: Shell, words: list[str]) -> int:
 
 
 def _replace(shell: Shell, words: list[str]) -> int:
-    """Run the command in the place of the shell and end. Return a status only if it cannot run and
-    the shell continues.
-    """
+    """Run the command in the place of the shell. Return a status only if the shell continues."""
     options, position = parse_letters(words, "cla:")
     argv = words[position:]
     if not argv:
@@ -65,9 +63,7 @@ def _replace(shell: Shell, words: list[str]) -> int:
 
 
 def _environment(shell: Shell) -> dict[str, str]:
-    """Return the environment of the command. It takes the place of the shell, so SHLVL is one less,
-    except in a subshell.
-    """
+    """Return the environment of the command. SHLVL is one less, except in a subshell."""
     environment = dict(shell.variables.environment())
     level = environment.get("SHLVL", "")
     if not shell.process.level and level.isdigit() and level.isascii():
@@ -88,9 +84,7 @@ def _tell(shell: Shell, located: str, error: CommandError | OSError) -> int:
 
 
 def _keep_redirections(shell: Shell) -> None:
-    """Make the redirections of an `exec` without a command permanent: the shell holds the streams
-    from now on.
-    """
+    """Make the redirections of an `exec` without a command permanent."""
     shell.descriptors.keep = True
     owned = dict(shell.descriptors.owned)
     for number, stream in list(owned.items()):

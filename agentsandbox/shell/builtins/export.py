@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define
-from agentsandbox.shell.builtins.declare import (
-    assign_lists,
-    declare_one,
-    describe,
-    read_options,
-)
+from agentsandbox.shell.builtins.declare import assign_lists, declare_one, describe, read_options
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ARRAY, ASSOCIATIVE, EXPORT, READONLY
 from agentsandbox.shell.interpreter.functions import export_function
@@ -38,9 +33,7 @@ def readonly(shell: Shell, words: list[Argument]) -> int:
 def _mark_all(
     shell: Shell, words: list[Argument], command: str, letters: str, attribute: int
 ) -> int:
-    """Give all names the attribute, or with -n take it away; without names print those that have
-    it.
-    """
+    """Set the attribute of all names (-n: remove it); without names print those that have it."""
     texts = [word if isinstance(word, str) else word.word() for word in words]
     options, position = read_options(shell, words, texts, letters)
     arguments = words[position:]

@@ -73,9 +73,7 @@ class _Scan:
         self.argument: str | None = None
 
     def next_option(self) -> str | None:
-        """The next option: its letter, "?" for a wrong one, ":" for a silently missing argument;
-        None where there are no more.
-        """
+        """Return the next option, "?" for a wrong one, ":" without its argument, None after all."""
         if self.index > len(self.arguments):
             self.index = len(self.arguments) + 1
             return None

@@ -13,10 +13,7 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
 
-@define(
-    "history",
-    "history [-c] [-d offset] [n] or history -s arg [arg...]",
-)
+@define("history", "history [-c] [-d offset] [n] or history -s arg [arg...]")
 def history(shell: Shell, words: list[str]) -> int:
     """Show the history."""
     options, position = parse_letters(words, "cd:s")

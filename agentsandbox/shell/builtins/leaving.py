@@ -95,9 +95,7 @@ def exit(shell: Shell, words: list[str]) -> int:
 
 
 def _end(shell: Shell, status: int) -> Exit:
-    """Return the exit. In a function or subshell run the EXIT trap first, where locals and
-    redirections still hold.
-    """
+    """Return the exit. In a function or subshell the EXIT trap runs first, with its locals."""
     if shell.traps.handlers and (
         shell.process.level or any(frame.is_function for frame in shell.stack.frames)
     ):

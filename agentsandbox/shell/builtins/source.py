@@ -112,9 +112,7 @@ def _read(shell: Shell, name: str, shown: str | None, path: str | None) -> bytes
 
 
 def _find(shell: Shell, name: str) -> str | None:
-    """Return the path of the file: a name without a slash is searched in PATH, then in the working
-    directory.
-    """
+    """Return the path of the file. A name without a slash is searched in PATH first."""
     if "/" in name:
         return name
     if shell.options.shopt["sourcepath"]:

@@ -23,9 +23,7 @@ def signal_table() -> str:
 
 
 def condition_name(text: str) -> str | None:
-    """Return the name of a signal or condition, given by number or name, with or without SIG; None
-    for others.
-    """
+    """Return the name of a signal or condition, given by number or name; None for others."""
     if is_number(text):
         number = int(text) if len(text) < 4 else -1
         return "EXIT" if number == 0 else SIGNALS.get(number)

@@ -25,9 +25,7 @@ def type(shell: Shell, words: list[str]) -> int:
 
 
 def paths_of(shell: Shell, name: str, *, every: bool) -> list[str]:
-    """Return the files in PATH of that name: the first or all. One that cannot be executed counts
-    only if there is no other.
-    """
+    """Return the files of that name in PATH, the first or all; executable ones if there are any."""
     if "/" in name:
         path = shell.path(name)
         return [name] if shell.fs.is_file(path) and shell.fs.stat(path).mode & 0o111 else []
@@ -100,9 +98,7 @@ def describe(
     kinds_only: bool = False,
     origin: str = "type",
 ) -> bool:
-    """Print the meaning of a name, as `type` or (`short`) `command -v` does; return whether it has
-    one.
-    """
+    """Print the meaning of a name as `type` or (`short`) `command -v`; whether it has one."""
     from agentsandbox.shell.syntax.printer import print_function
 
     found = False

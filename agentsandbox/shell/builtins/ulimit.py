@@ -15,23 +15,15 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
 _RESOURCES: dict[str, tuple[str, str, int | None, int | None]] = {
-    "R": ("real-time non-blocking time", "microseconds, -R", None, None),
     "c": ("core file size", "blocks, -c", 0, None),
     "d": ("data seg size", "kbytes, -d", None, None),
-    "e": ("scheduling priority", "-e", 0, 0),
     "f": ("file size", "blocks, -f", None, None),
-    "i": ("pending signals", "-i", 256, 256),
-    "l": ("max locked memory", "kbytes, -l", 64, 64),
     "m": ("max memory size", "kbytes, -m", None, None),
     "n": ("open files", "-n", 1024, 1048576),
-    "p": ("pipe size", "512 bytes, -p", 8, 8),
-    "q": ("POSIX message queues", "bytes, -q", 819200, 819200),
-    "r": ("real-time priority", "-r", 0, 0),
     "s": ("stack size", "kbytes, -s", 8192, None),
     "t": ("cpu time", "seconds, -t", None, None),
     "u": ("max user processes", "-u", 256, 256),
     "v": ("virtual memory", "kbytes, -v", None, None),
-    "x": ("file locks", "-x", None, None),
 }
 """Title, unit, soft and hard limit of each; None is unlimited."""
 _COUNTED = frozenset("dfntuv")
@@ -113,8 +105,6 @@ def _change(shell: Shell, letter: str, text: str, soft: bool, hard: bool) -> Non
     """Set the soft limit, the hard one, or both."""
     now, highest = _limit(shell, letter, False), _limit(shell, letter, True)
     value = _value(text, now, highest)
-    if letter == "p":
-        raise _refused(letter, errno.EINVAL)
     if hard and _exceeds(value, highest):
         raise _refused(letter, errno.EPERM)
     if _exceeds(value if soft else now, value if hard else highest):

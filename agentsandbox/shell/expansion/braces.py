@@ -70,9 +70,7 @@ def brace_fields(parts: tuple[Part, ...], words: Words) -> Fields:
 
 
 def _plain_text(parts: tuple[Part, ...]) -> str | None:
-    """Return the text of a word whose expansions are plain texts; None if more than that may come
-    of them.
-    """
+    """Return the text of a word whose expansions are plain texts; None for other words."""
     if len(parts) != 1 or not isinstance(parts[0], Literal):
         return None
     text = parts[0].text

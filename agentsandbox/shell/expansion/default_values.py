@@ -64,9 +64,7 @@ def choice_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
 def _choice(
     node: Parameter, reader: ParameterReader
 ) -> Callable[[ExpansionHost], str | list[str] | None]:
-    """Return the parameter's value if the operator takes it, None if the operand counts. For `+` ""
-    stands for an unset parameter.
-    """
+    """Return the parameter's value if the operator takes it; None if the operand counts."""
     operator = node.operator
     empty_counts = operator[0] == ":"
     single, many = reader.single, reader.many
@@ -121,9 +119,7 @@ def _operand_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
 
 
 def _operand(node: Parameter, words: Words, assignment: bool = False) -> Text:
-    """Return the operand as one text, which the operator may assign or report; "" for `+` with an
-    unset parameter.
-    """
+    """Return the operand as one text; "" for `+` with an unset parameter."""
     operator = node.operator
     word = node.operands[0]
     text = words.string(word, assignment=assignment)

@@ -90,10 +90,7 @@ def glob_paths(
     skipdots: bool = True,
     extglob: bool = True,
 ) -> list[str]:
-    """Return every path that the pattern matches, as it would be written from `cwd`.
-
-    `skipdots` leaves out `.` and `..`.
-    """
+    """Return every path that the pattern matches, as it would be written from `cwd`."""
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
     found = [(root, "/" if root else cwd)]
     matched = False  # after the first pattern there is one slash between names
@@ -137,9 +134,7 @@ def glob_paths(
 
 
 def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
-    """Return (name, slashes behind it) for each component; a slash inside a bracket expression or
-    an extended pattern separates nothing.
-    """
+    """Return (name, slashes behind it) for each component; a slash in brackets is text."""
     if not extglob or "(" not in pattern:
         return re.findall(r"([^/]+)(/*)", pattern)
     parts: list[tuple[str, str]] = []

@@ -10,11 +10,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
-from agentsandbox.shell.expansion.arithmetic import (
-    compile_tree,
-    evaluate_text,
-    read_variable,
-)
+from agentsandbox.shell.expansion.arithmetic import compile_tree, evaluate_text, read_variable
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.syntax.arithmetic import (
     FIRST_OPERAND,
@@ -166,9 +162,7 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
 
 
 def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int | None] | None:
-    """Compile an expansion without side effects to a reader; None if it has any. The reader returns
-    None for a value that is no integer.
-    """
+    """Compile an expansion without side effects to a reader of an integer; None for others."""
     if not isinstance(part, Parameter) or part.subscript is not None or part.operator:
         return None
     name = part.name

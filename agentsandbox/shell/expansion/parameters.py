@@ -367,9 +367,7 @@ def _named(number: Callable[[ExpansionHost], int], shown: str) -> Callable[[Expa
 
 
 def _slice_elements(value: object, items: list[str], start: int, count: int | None) -> list[str]:
-    """The elements of an array from `start` on: bash counts those of an associative array from 1,
-    and gives one at least.
-    """
+    """Return elements from `start` on; bash counts those of an associative array from 1."""
     if isinstance(value, IndexedArray):
         end = value.end()
         start = start + end if start < 0 else start

@@ -30,9 +30,7 @@ def split_reference(text: str) -> tuple[str, str | None] | None:
 
 
 def split_assignment(text: str) -> tuple[str, str | None, str, str] | None:
-    """Return (name, subscript, "=" or "+=", value) of an assignment, None for any other text. The
-    subscript may be empty.
-    """
+    """Return (name, subscript, "=" or "+=", value) of an assignment, None for any other text."""
     name = NAME.match(text)
     if name is None:
         return None

@@ -17,9 +17,7 @@ def quote_regex(text: str) -> str:
 
 
 def join_regex(pieces: Sequence[tuple[str, bool]]) -> str:
-    """Return the expression of pieces (text, whether it is quoted). In a bracket expression a
-    quoted character closes nothing.
-    """
+    """Return the regular expression made of pieces (text, whether it is quoted)."""
     if not any("[" in text for text, quoted in pieces if not quoted):
         return "".join([quote_regex(text) if quoted else text for text, quoted in pieces])
     text = "".join([text for text, _ in pieces])

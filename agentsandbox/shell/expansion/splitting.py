@@ -87,9 +87,7 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
 def _last_field(
     text: str, start: int, blanks: set[str], others: set[str], escaped: set[int]
 ) -> str:
-    """Return the rest of a line for the last name: without trailing blanks, and without one
-    trailing delimiter if it ends the only field left.
-    """
+    """Return the rest of a line for the last name of `read`, without the delimiters at its end."""
     end = len(text)
     while end > start and text[end - 1] in blanks and end - 1 not in escaped:
         end -= 1
@@ -142,9 +140,7 @@ class FieldBuilder:
             self.quoted(item)
 
     def expanded_elements(self, items: list[str]) -> None:
-        """Unquoted $@ or $*: each element splits again. If IFS begins with a character that is no
-        blank, empty elements stay.
-        """
+        """Add unquoted $@ or $*, whose elements split again."""
         keeps_empty = self.host.variables.ifs[:1].strip(" \t\n") != ""
         for number, item in enumerate(items):
             if number:

@@ -15,9 +15,7 @@ _TILDE = re.compile(r"~[^/:\\\"'$`]*")
 
 
 class Home(Part):
-    """A tilde prefix. `in_word` says that the word only looks like an assignment; then it is not
-    expanded in POSIX mode.
-    """
+    """A tilde prefix; `in_word` marks one that is not expanded in POSIX mode."""
 
     __slots__ = ("in_word", "prefix")
 

@@ -64,9 +64,7 @@ def _suffix(longest: bool) -> Operator:
 
 
 def _template(host: ExpansionHost, template: str) -> str:
-    """Return the replacement in the form that `_replacement` reads; without patsub_replacement
-    every & is text.
-    """
+    """Return the replacement in the form that `_replacement` reads; `&` may be text."""
     if host.options.shopt["patsub_replacement"] or "&" not in template:
         return template
     return template.replace("\\&", "&").replace("&", "\\&")

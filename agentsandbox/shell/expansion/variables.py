@@ -159,9 +159,7 @@ class IndexedArray:
 
 
 def _hash(key: str) -> int:
-    """Return bash's hash of a key (32-bit FNV-1 over signed bytes), which decides the order of
-    associative arrays.
-    """
+    """Return bash's hash of a key (32-bit FNV-1), which orders associative arrays."""
     number = 2166136261
     for byte in encode(key):
         number = ((number * 16777619) & 0xFFFFFFFF) ^ (byte if byte < 128 else byte | 0xFFFFFF00)
@@ -170,9 +168,7 @@ def _hash(key: str) -> int:
 
 @cache_short(1024)
 def _bucket(name: str) -> int:
-    """Return the bucket of a name in bash's table of variables, which decides the order of the
-    environment.
-    """
+    """Return the bucket of a name in bash's table of variables, which orders the environment."""
     return _hash(name) & 1023
 
 
@@ -238,9 +234,7 @@ _MISSING = object()
 
 
 def _upper(text: str) -> str:
-    """Convert to upper case character by character, as C does: what would become two characters
-    stays.
-    """
+    """Convert to upper case character by character, as C does; never to two characters."""
     upper = text.upper()
     return (
         upper
@@ -327,9 +321,7 @@ class Variables:
         self.plain_ifs = not any(char.isalnum() or char == "-" for char in self.ifs)
 
     def choose_locale(self) -> None:
-        """Take over LC_ALL, LC_CTYPE or LANG: in the locale C a character is a byte, in all others
-        UTF-8.
-        """
+        """Apply LC_ALL, LC_CTYPE or LANG: UTF-8, or bytes as characters in the locale C."""
         locale = next(
             (value for name in ("LC_ALL", "LC_CTYPE", "LANG") if (value := self.get(name))), ""
         )
@@ -378,9 +370,7 @@ class Variables:
     # reading
 
     def resolve(self, name: str) -> str:
-        """Follow name references and return the name at the end, perhaps with a subscript. Return
-        "" for a circle.
-        """
+        """Follow name references; return the name at the end, or "" for a circle."""
         value = self.values.get(name)
         hops = 0
         while isinstance(value, NameReference):
@@ -435,9 +425,7 @@ class Variables:
         return None
 
     def lookup(self, name: str) -> object:
-        """Return the value itself: str, int, array or None. Follow references and compute special
-        names.
-        """
+        """Return the value behind references and special names: str, int, array or None."""
         value = self.values.get(name)
         if isinstance(value, NameReference):
             target = self.resolve(name)
@@ -686,9 +674,7 @@ class Variables:
             self.attributes[name] = flags
 
     def unset(self, name: str) -> None:
-        """Remove a variable. If it is a local of a calling function, the value that it hid comes
-        back.
-        """
+        """Remove a variable. If it is a caller's local, the value that it hid comes back."""
         flags = self.attributes.get(name, 0)
         if flags & READONLY:
             raise ExpansionError(f"{name}: cannot unset: readonly variable", readonly=True)
@@ -786,9 +772,7 @@ class Variables:
         self._environment = None
 
     def names(self, prefix: str = "") -> list[str]:
-        """Return the names of all variables that begin with `prefix`, sorted, including those
-        without a value.
-        """
+        """Return the sorted names of all variables, even unset ones, that begin with `prefix`."""
         return sorted(
             name
             for name in {*self.values, *self.readers}
@@ -833,9 +817,7 @@ class Variables:
             self.attributes.pop(name, None)
 
     def keep(self, name: str) -> None:
-        """Make the assignment before the running function last, as `export` and `readonly` in it
-        do.
-        """
+        """Make an assignment before the running function last, as `export` in it does."""
         for _, scope in self.temporary:
             scope.pop(name, None)
 
@@ -868,9 +850,7 @@ class Variables:
             writer(self.owner, value if isinstance(value, str) else None)
 
     def refer_to_global(self, name: str) -> None:
-        """`local -n x=x`: let the local name refer to the global one, which gets a hidden name
-        meanwhile.
-        """
+        """`local -n x=x`: refer to the global name, which gets a hidden name meanwhile."""
         hidden = HIDDEN + name
         scope = self.globals_scope(name)
         if scope is not None and not any(
@@ -890,9 +870,7 @@ class Variables:
         )
 
     def _uncovered(self, name: str, value: object, flags: int) -> tuple[object, int]:
-        """Return what a name becomes when its reference to the global of that name ends: the outer
-        value, with what was assigned.
-        """
+        """Return the outer value of a name whose reference to its global ends, as assigned."""
         hidden = HIDDEN + name
         if self._refers((value, flags), hidden) or any(
             self._refers(saved.get(name), hidden) for saved in self.scopes

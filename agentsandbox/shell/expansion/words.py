@@ -74,10 +74,7 @@ class WordCompiler:
     # one text
 
     def string(self, word: Word, *, assignment: bool = False, in_word: bool = False) -> Text:
-        """The word as one text: no splitting, no pathname or brace expansion.
-
-        In an assignment a ~ is expanded after each ":", too.
-        """
+        """Compile the word to one text: no splitting, no pathname or brace expansion."""
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host: plain
@@ -89,9 +86,7 @@ class WordCompiler:
         return self.joined([self.text(part) for part in word.parts], word.parts)
 
     def index(self, word: Word) -> Text:
-        """As `subscript`, for indexed arrays: single quotes and backslashes reach the arithmetic,
-        which refuses them.
-        """
+        """As `subscript`, for indexed arrays: arithmetic sees single quotes and backslashes."""
         if "'" not in word.source and "\\" not in word.source:
             return self.subscript(word)
         parts = read_arithmetic(word.source)
@@ -209,10 +204,7 @@ class WordCompiler:
     # fields
 
     def fields(self, word: Word, *, in_list: bool = False) -> Fields:
-        """Compile the word to the fields it expands to, appended to a list.
-
-        `in_list` says that it is an element of an array literal.
-        """
+        """Compile the word to the fields it expands to; `in_list` is for array literals."""
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host, out: out.append(plain)
@@ -462,9 +454,7 @@ class WordCompiler:
         return lambda host: join_regex([(text(host), quoted) for text, quoted in pieces])
 
     def replacement(self, word: Word) -> Text:
-        """Compile the word to the replacement of ${x/y/z}, in which a quoted & or backslash is
-        text.
-        """
+        """Compile the word to the replacement of ${x/y/z}; a quoted & or backslash is text."""
         return self._joined_patterns(
             [self._pattern_part(part, _quote_ampersand) for part in self.tildes(word.parts, False)]
         )
@@ -550,6 +540,8 @@ def _joined_around_substitutions(texts: list[Text]) -> Text:
         joined = "".join(pieces)
         if len(joined) > LARGE:
             host.budget.make(len(joined))
+        if kept is not None:
+            kept.release()
         return joined
 
     return join
@@ -562,7 +554,7 @@ def _counting(fields: Fields) -> Fields:
         if is_large(out):
             kept = host.budget.keep(out)
             fields(host, out)
-            del kept
+            kept.release()
         else:
             fields(host, out)
 
@@ -578,7 +570,7 @@ def _built_around_substitutions(emitters: list[Emit]) -> Fields:
         for emit in emitters:
             emit(host, builder)
         builder.end()
-        del kept
+        kept.release()
 
     return build
 
@@ -622,9 +614,7 @@ def _split_variable(name: str, split: Fields) -> Fields:
 
 
 def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
-    """Split a long text piece by piece, with looks at the clock between. A piece ends at a blank of
-    IFS.
-    """
+    """Split a long text piece by piece, each ending at a blank, and look at the clock between."""
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):
         return split_fields(value, ifs)

@@ -84,9 +84,7 @@ def compile_assignments(node: SimpleCommand) -> Run:
 
 
 def _opened_and_closed(node: SimpleCommand) -> Callable[[Shell], object]:
-    """Compile the redirections of a command without words. For `{fd}>file` bash makes a child, so
-    the variable is lost.
-    """
+    """Compile redirections without words. For `{fd}>file` bash forks: the variable is lost."""
     redirections = compile_redirections(node.redirections)
 
     def redirect(shell: Shell) -> int:

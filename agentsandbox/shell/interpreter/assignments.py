@@ -33,17 +33,13 @@ if TYPE_CHECKING:
     Element = tuple[str | None, bool, str]
 
     class Binder(Protocol):
-        """Expands the words of an assignment; `associative` says that its array will be
-        associative.
-        """
+        """Expands the words of an assignment; `associative` is for associative arrays."""
 
         def __call__(self, shell: Shell, associative: bool = False, /) -> BoundAssignment: ...
 
 
 class BoundAssignment:
-    """An assignment with its words expanded; `apply` makes it. The value is a text, a number, or
-    the elements of an array.
-    """
+    """An assignment with its words expanded: a text, a number, or the elements of an array."""
 
     __slots__ = ("append", "name", "raw", "source", "subscript", "value", "written")
 
@@ -104,9 +100,7 @@ class BoundAssignment:
         return f"{self._target(self.raw)}{trace_quote(shown) if shown else ''}"
 
     def elements_text(self) -> str:
-        """Return an array literal that is an argument as `set -x` shows it: with its elements
-        expanded.
-        """
+        """Return an array literal with its elements expanded, as `set -x` shows it."""
         assert isinstance(self.value, list)
         return f"{self._target(None)}({' '.join([_quoted(element) for element in self.value])})"
 
@@ -114,9 +108,7 @@ class BoundAssignment:
 def assign_array(
     shell: Shell, name: str, elements: list[Element], append: bool, written: Sequence[str] = ()
 ) -> None:
-    """Make name=(…) or name+=(…). `written` are the elements as errors show those of an associative
-    array.
-    """
+    """Make name=(…) or name+=(…). `written` are the elements as error messages show them."""
     variables = shell.variables
     value = shell.values.get(name)
     if isinstance(value, NameReference):
@@ -266,7 +258,8 @@ def _compile_elements(
         kept = shell.budget.keep(out) if runs_commands else None
         for each in compiled:
             each(shell, associative, out)
-        del kept
+        if kept is not None:
+            kept.release()
         return out
 
     return elements
@@ -285,9 +278,7 @@ def _refuse_list(shown: str) -> Binder:
 
 
 def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
-    """Compile an assignment to a closure that expands its words. An argument of `declare` and its
-    kin loses all quotes.
-    """
+    """Compile an assignment to a closure that expands its words and returns it bound."""
     name, append, source = node.name, node.append, node.source
     if isinstance(node.value, ArrayLiteral):
         if node.subscript is not None:
@@ -328,9 +319,7 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
 
 
 def bind_prefix(node: Assignment) -> Binder | None:
-    """As `bind_assignment`, for an array literal before a command, where it is a text; None for
-    other assignments.
-    """
+    """As `bind_assignment`, for an array literal before a command; None for other assignments."""
     if not isinstance(node.value, ArrayLiteral):
         return None
     parts: list[Part] = []

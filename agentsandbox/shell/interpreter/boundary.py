@@ -35,9 +35,7 @@ _STATUSES = {"timeout": 124, CANCELLED: 130}
 def run_guarded(
     shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool
 ) -> tuple[int, LimitName | None]:
-    """Run a script and return its status, and the limit that ended it. `log` is that of the
-    execution.
-    """
+    """Run a script; return its status and the limit that ended it. `log` is the execution's."""
     scheduler = shell.machine.scheduler
     limit: LimitName | None = None
     status = 1
@@ -86,9 +84,7 @@ def _report(error: BaseException) -> None:
 
 
 def _forget_trace(error: BaseException) -> None:
-    """Take a long traceback apart from its inner end: freed in one go it would use up the stack of
-    a small thread.
-    """
+    """Free a long traceback from its inner end, which spares the stack of a small thread."""
     chain = []
     link = error.__traceback__
     while link is not None:

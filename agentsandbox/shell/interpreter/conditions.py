@@ -72,9 +72,7 @@ class ShellTests:
         return stream is not None and stream.is_terminal
 
     def is_set(self, name: str, *, expanded: bool = False) -> bool:
-        """`-v`: whether a variable or an element is set. `expanded` says that the subscript has
-        been expanded.
-        """
+        """`-v`: whether a variable or an element is set; `expanded` is for the subscript."""
         variables = self.shell.variables
         found: tuple[str, str | None] | None = (name, None)
         if "[" in name:
@@ -297,7 +295,8 @@ def _in_turn(
     first = left(shell)
     kept = shell.budget.keep(first) if len(first) > LARGE else None
     second = right(shell)
-    del kept
+    if kept is not None:
+        kept.release()
     return first, second
 
 
@@ -330,7 +329,8 @@ def _matches(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
             _traced(shell, *sign, _shown(text), node.operator, _shown(source))
         else:
             source = pattern(shell)
-        del kept
+        if kept is not None:
+            kept.release()
         if shell.variables.bytewise:
             text, source = bytewise(text), bytewise(source)
         return (
@@ -352,7 +352,8 @@ def _regular(node: CondBinary, left: Callable[[Shell], str], sign: Sign) -> Test
         text = left(shell)
         kept = shell.budget.keep(text) if len(text) > LARGE else None
         source = expression(shell)
-        del kept
+        if kept is not None:
+            kept.release()
         if shell.slow:
             _traced(shell, *sign, _shown(text), "=~", source)
         shell.budget.step(1 + (len(source) >> 3))

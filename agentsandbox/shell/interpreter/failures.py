@@ -61,9 +61,7 @@ def command_ended(
 
 
 def expansion_failed(shell: Shell, error: ExpansionError) -> int:
-    """Report an error of an expansion. Return the command's status if only the command fails; raise
-    the error again if it ends the shell.
-    """
+    """Report an error of an expansion; return its status, or raise it if it ends the shell."""
     shell.report(error)
     if error.fatal:
         error.message = ""

@@ -41,16 +41,7 @@ if TYPE_CHECKING:
 
 @compiles(CommandList)
 def _list(node: CommandList) -> Run:
-    commands = [compile_command(command) for command in node.commands]
-    if len(commands) == 2:
-        first, second = commands
-
-        def run_two(shell: Shell) -> int:
-            first(shell)
-            return second(shell)
-
-        return run_two
-    *most, last = commands
+    *most, last = [compile_command(command) for command in node.commands]
 
     def run_list(shell: Shell) -> int:
         for command in most:
@@ -60,37 +51,28 @@ def _list(node: CommandList) -> Run:
     return run_list
 
 
-_UNCHECKED = frozenset(("[", "test", ":", "true", "false", "read", "kill", "type", "hash"))
+_PLAIN_TESTS = frozenset(("[", "test", ":", "true", "false", "read"))
 
 
 def _is_plain_test(node: Command) -> bool:
     """Whether a condition runs no other code of the script, so that `set -e` needs no care."""
     if isinstance(node, (ArithmeticCommand, Conditional)):
+        return True
+    if not isinstance(node, SimpleCommand) or not node.words:
         return False
-    if (
-        isinstance(node, SimpleCommand)
-        and node.words
-        and not node.redirections
-        and not node.assignments
-    ):
-        first = node.words[0]
-        return isinstance(first, Word) and first.source in (
-            "[",
-            "test",
-            ":",
-            "true",
-            "false",
-            "read",
-        )
-    return False
+    if node.redirections or node.assignments:
+        return False
+    first = node.words[0]
+    return isinstance(first, Word) and first.source in _PLAIN_TESTS
 
 
 def compile_condition(node: Command) -> Run:
     """Compile a command in a condition: `set -e` and ERR do not apply inside it."""
     run = compile_command(node)
+    is_plain = _is_plain_test(node)
 
     def condition(shell: Shell) -> int:
-        if not shell.check:
+        if is_plain and not shell.check:
             return run(shell)
         shell.control.ignore += 1
         try:
@@ -98,19 +80,7 @@ def compile_condition(node: Command) -> Run:
         finally:
             shell.control.ignore -= 1
 
-    if _is_plain_test(node):
-        return condition
-
-    def condition_always(shell: Shell) -> int:
-        shell.control.ignore += 1
-        try:
-            return run(shell)
-        finally:
-            shell.control.ignore -= 1
-
-    if isinstance(node, (ArithmeticCommand, Conditional)):
-        return condition
-    return condition_always
+    return condition
 
 
 @compiles(AndOr)
@@ -124,15 +94,6 @@ def _and_or(node: AndOr) -> Run:
         )
         for number, (operator, command) in enumerate(node.rest)
     ]
-
-    if len(rest) == 1:
-        wants_success, second = rest[0]
-
-        def run_pair(shell: Shell) -> int:
-            status = first(shell)
-            return second(shell) if (status == 0) == wants_success else status
-
-        return run_pair
 
     def run_and_or(shell: Shell) -> int:
         status = first(shell)
@@ -270,7 +231,8 @@ def _for(node: For) -> Run:
             status = int(shell.status)
         finally:
             shell.control.loops -= 1
-            del kept
+            if kept is not None:
+                kept.release()
         shell.status = status
         return status
 
@@ -437,9 +399,8 @@ def _case(node: Case) -> Run:
             status = 0
             for number, (patterns, body, terminator) in enumerate(clauses):
                 if not fall_through:
-                    fixed = constants[number]
                     for position, pattern in enumerate(patterns):
-                        source = fixed[position]
+                        source = constants[number][position]
                         if source is None:
                             source = pattern(shell)
                         if shell.variables.bytewise:
@@ -450,8 +411,7 @@ def _case(node: Case) -> Run:
                             break
                     else:
                         continue
-                matched = True
-                fall_through = False
+                matched, fall_through = True, False
                 if body is not None:
                     status = body(shell)
                 else:
@@ -463,7 +423,9 @@ def _case(node: Case) -> Run:
         except ExpansionError as error:
             status = expansion_failed(shell, error)
             matched = False
-        del kept
+        finally:
+            if kept is not None:
+                kept.release()
         if not matched:
             shell.status = status
         return status

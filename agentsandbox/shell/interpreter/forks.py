@@ -75,9 +75,7 @@ class Kept:
         self.random_state = random_state
 
     def on(self, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Kept:
-        """Return the same state for the filesystem `fs`, which was forked from `origin` just now:
-        open files are open there.
-        """
+        """Return the same state for `fs`, a fork of `origin`, with its open files on it."""
         if not self.has_streams:
             return self
         return Kept(
@@ -166,9 +164,7 @@ def _copied(value: object) -> object:
 
 
 def _reopened(table: Table, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Table:
-    """Return a fork's descriptors, on its own filesystem; streams that cannot be forked are left
-    out.
-    """
+    """Return a fork's descriptors on its own filesystem, without those that cannot be forked."""
     twins: dict[int, Stream | None] = {}
     found: dict[int, Stream | int] = {}
     for number, stream in table.items():
@@ -186,9 +182,7 @@ def _reopened(table: Table, fs: MemoryFileSystem, origin: MemoryFileSystem) -> T
 
 
 def _twin_of(stream: Stream, fs: MemoryFileSystem, origin: MemoryFileSystem) -> Stream | None:
-    """Return the same open file, document or device for a fork; None for a stream that cannot be
-    forked.
-    """
+    """Return the same open file or device for a fork; None for one that cannot be forked."""
     if isinstance(stream, MemoryFile) and stream.fs is origin:
         return fs.adopt(stream)
     if isinstance(stream, BytesReader):

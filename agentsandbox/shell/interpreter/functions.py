@@ -149,9 +149,7 @@ def _check_nesting(shell: Shell, nest: object, function: Function) -> None:
 
 
 def _trapped_body(shell: Shell, body: Run) -> int:
-    """Run the body of a function while traps are set: without functrace, DEBUG and RETURN do not
-    hold in it.
-    """
+    """Run the body of a function while traps are set; DEBUG and RETURN need functrace in it."""
     if "DEBUG" not in shell.traps.handlers:
         status = body(shell)
         _return_trap(shell)

@@ -89,9 +89,7 @@ class JobTable:
         self.kept: frozenset[int] = _NO_PIDS
 
     def fork(self, *, subshell: bool = False) -> JobTable:
-        """Return a copy for another shell. A subshell can show its parent's jobs, but not wait for
-        them.
-        """
+        """Return a copy for a subshell, which can show its parent's jobs but not wait."""
         twin = JobTable.__new__(JobTable)
         twin.jobs = self.jobs.copy()
         twin.processes = {} if subshell else self.processes.copy()

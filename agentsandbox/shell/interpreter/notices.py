@@ -13,9 +13,7 @@ _SIGINT, _SIGPIPE, _SIGTERM = 2, 13, 15
 
 
 def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: bool) -> None:
-    """Report that a signal ended a child, whose command is `text`. SIGINT and SIGPIPE are not
-    reported.
-    """
+    """Report that a signal, other than SIGINT and SIGPIPE, ended the child running `text`."""
     if not shell.control.tells_signals or signal in (_SIGINT, _SIGPIPE):
         return
     words = signal_words(signal)
@@ -26,9 +24,7 @@ def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: b
 
 
 def tell_jobs(shell: Shell) -> None:
-    """Report the background jobs that signals ended since the last time, and under `set -m` all
-    that ended; then forget them.
-    """
+    """Report the jobs that signals ended, or under `set -m` all that ended; then forget them."""
     table = shell.jobs
     current, previous = (
         (table.current(), table.previous()) if shell.options.monitor else (None, None)

@@ -142,9 +142,7 @@ class Options:
         )
 
     def without(self, flag: str) -> Options:
-        """Return the options with one of `set -o` off, by attribute. The result is cached, since
-        each command substitution asks.
-        """
+        """Return the options with one of `set -o` off, by attribute. Results are cached."""
         if not getattr(self, flag):
             return self
         other = self._without.get(flag)

@@ -60,9 +60,7 @@ __all__: list[str] = []
 
 
 def _name_in_place(command: Command) -> str:
-    """Return the name of a stage whose words and redirections change nothing in the shell; "" for
-    other stages.
-    """
+    """Return the name of a stage that changes nothing in the shell; "" for other stages."""
     name = harmless_name(command)
     for redirection in command.redirections if isinstance(command, SimpleCommand) and name else ():
         if redirection.variable is not None or "(" in getattr(redirection.target, "source", ""):
@@ -100,9 +98,7 @@ class _Run:
         self.statuses = [0] * len(stages)
 
     def run_last_here(self) -> None:
-        """Run the last stage in this shell, as `shopt -s lastpipe` asks, and the others as a
-        process.
-        """
+        """Run the last stage in this shell (`shopt -s lastpipe`), the others as a process."""
         shell, scheduler = self.shell, self.shell.machine.scheduler
         pipe = Pipe(scheduler)
         reader = PipeReader(pipe)
@@ -277,9 +273,7 @@ def _announce(shell: Shell, node: Pipeline) -> None:
 
 
 def _negated(run: Run, *, stands_alone: bool) -> Run:
-    """Compile `! pipeline`. After a failure `set -e` looks away: for a command that `stands_alone`
-    always, for others only under errexit.
-    """
+    """Compile `! pipeline`. Its failure does not count under errexit or if it `stands_alone`."""
 
     def run_negated(shell: Shell) -> int:
         if shell.options.errexit:  # for bash only this makes failures inside count for nothing

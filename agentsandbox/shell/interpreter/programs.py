@@ -122,9 +122,7 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
 
 
 def _read_program(shell: Shell, path: str, full: str) -> bytes:
-    """Return the content of an executable file. Raise `OSError`, or `CommandError` if it cannot be
-    executed.
-    """
+    """Return the content of an executable file, or raise `OSError` or `CommandError`."""
     fs = shell.fs
     info = fs.stat(full)
     if info.is_dir:
@@ -325,9 +323,7 @@ class _Children:
 
 
 def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
-    """Return the status of a command that the policy refuses, after reporting the reason; None if
-    it is allowed.
-    """
+    """Report why the policy refuses a command and return its status; None if it is allowed."""
     message = None if shell.policy is None else shell.policy(shell, argv, shell.line)
     if message is None:
         return None
@@ -362,9 +358,7 @@ def _run_script(
     argv: Sequence[str],
     environment: Mapping[str, str],
 ) -> int:
-    """Run a file that is none of our commands: by its first line, then by its extension, else as a
-    shell script.
-    """
+    """Run a file that is not ours: by its first line, its extension, or as a shell script."""
     line = shebang_of(content)
     if line is not None:
         return _run_interpreted(shell, line, shown, full, content, argv, environment)
@@ -387,9 +381,7 @@ def _run_interpreted(
     argv: Sequence[str],
     environment: Mapping[str, str],
 ) -> int:
-    """Run a script whose first line names an interpreter. Shells run it directly, also through
-    `env`.
-    """
+    """Run a script whose first line names an interpreter: a shell directly, even after `env`."""
     interpreter, argument = line
     try:
         program = _program_at(shell, interpreter)

@@ -72,9 +72,7 @@ class RedirectionError(Exception):
 
 
 class _TargetError(RedirectionError):
-    """A fault of the word behind the operator. With {variable}> the message names the variable
-    instead.
-    """
+    """A fault of the word behind the operator. With {variable}> it names the variable."""
 
     def __init__(self, target: str, problem: str) -> None:
         self.problem = problem
@@ -88,9 +86,7 @@ def release_all(streams: list[Stream]) -> None:
 
 
 def open_file(shell: Shell, name: str, operator: str) -> Stream:
-    """Open a file for a redirection operator; /dev/fd/N and the standard streams are descriptors of
-    the shell.
-    """
+    """Open a file for a redirection; /dev/fd/N and standard streams are our descriptors."""
     if name.startswith(("/dev/", "/proc/self/fd/")):
         special = _open_device(shell, name, operator)
         if special is not None:
@@ -142,10 +138,7 @@ def _open_device(shell: Shell, name: str, operator: str) -> Stream | None:
 def compile_redirections(
     nodes: tuple[Redirection, ...],
 ) -> Callable[[Shell], tuple[Table, list[Stream]]]:
-    """Compile redirections to a closure that returns the new table and the streams to release.
-
-    The closure reports an error and raises `RedirectionError`.
-    """
+    """Compile redirections to a closure that returns the new table and streams to release."""
     steps = [_compile(node) for node in nodes]
 
     def apply(shell: Shell) -> tuple[Table, list[Stream]]:
@@ -185,9 +178,7 @@ def _tell(shell: Shell, message: str, table: Table) -> None:
 
 
 def restored(shell: Shell, table: Table, saved: Table) -> Table:
-    """Return the descriptors after a command: as before, plus those that `exec` and {name}> opened
-    in it.
-    """
+    """Return the descriptors after a command: those before it, and what `exec` opened in it."""
     if shell.descriptors.owned:
         owned = shell.descriptors.owned.items()
         saved = saved | {
@@ -471,9 +462,7 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
 
 
 def finish_process_substitutions(shell: Shell, mark: int) -> None:
-    """Close our ends of the pipes of a command that has ended, and wait for the processes that it
-    wrote to.
-    """
+    """Close our ends of the pipes of an ended command, and wait for those it wrote to."""
     opened = shell.descriptors.process_files
     shell.descriptors.process_files, finished = opened[:mark], opened[mark:]
     numbers = {number for number, _, _ in finished}

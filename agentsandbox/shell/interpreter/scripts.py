@@ -85,9 +85,7 @@ def run_script_text(
 
 
 def _run_script_commands(shell: Shell, text: str) -> int:
-    """Run a script file. If it stops at an error only because the sandbox sets errexit for files,
-    say so.
-    """
+    """Run a script file; say so if it stops only because the sandbox sets errexit for files."""
     try:
         return run_commands(shell, text, main=True)
     except Stopped as end:
@@ -398,9 +396,7 @@ def _run_stream(shell: Shell) -> int:
 
 
 def _is_complete(shell: Shell, text: str) -> bool | None:
-    """Whether a text ends at the end of a command and so can run now. None if more must be read,
-    False for an error in it.
-    """
+    """Whether a text is complete commands; None if more must be read, False for an error."""
     if text.endswith("\\\n"):
         return None
     parser = Parser(text, extglob=shell.options.extglob, aliases=shell.active_aliases())

@@ -36,9 +36,7 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
 
 
 def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
-    """Return the path of a command, and remember it as `hash` shows. An explicit `path` replaces
-    PATH and is not remembered.
-    """
+    """Return the path of a command. `hash` remembers it, but not one from an explicit `path`."""
     if "/" in name:
         return name
     if path is None:

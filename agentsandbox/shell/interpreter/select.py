@@ -79,9 +79,7 @@ def _select(node: Select) -> Run:
 
 
 def _ask(shell: Shell, menu: str, *, show: bool) -> str | None:
-    """Ask until there is an answer, which becomes REPLY; None at the end of the input. The menu
-    is shown first if `show`, and again after an empty line.
-    """
+    """Ask until there is an answer, which becomes REPLY; None at the end of the input."""
     while True:
         shell.budget.step()
         if show:

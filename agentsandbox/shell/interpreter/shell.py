@@ -288,9 +288,7 @@ class Shell:
             self.update_flags()
 
     def _inherited_traps(self) -> dict[str, str]:
-        """Return the traps of a subshell: ignored signals, and ERR, DEBUG and RETURN if functions
-        inherit them.
-        """
+        """Return a subshell's traps: ignored signals, and the inherited ERR, DEBUG and RETURN."""
         handlers, options = self.traps.handlers, self.options
         kept = self.traps.ignored()
         if options.errtrace and "ERR" in handlers:
@@ -300,9 +298,7 @@ class Shell:
         return kept
 
     def settle(self) -> None:
-        """Give the RUNNING slots their first values, for when no command runs. Background jobs
-        continue.
-        """
+        """Reset the RUNNING slots for when no command runs. Background jobs continue."""
         self.variables.settle()
         self.traps.settle()
         self.descriptors.settle()
@@ -392,10 +388,7 @@ class Shell:
         return evaluate_text(self, text)
 
     def key(self, name: str, text: str, *, associative: bool = False) -> str:
-        """Expand a subscript that a builtin or a name reference got as text.
-
-        For an associative array it is a word, for other arrays arithmetic.
-        """
+        """Expand a subscript given as a text: a word for associative arrays, else arithmetic."""
         if not any(char in text for char in "$`\"'\\"):
             return text
         return (expand_key if associative or self.variables.is_associative(name) else expand_index)(
@@ -490,17 +483,13 @@ class Shell:
                 return
 
     def fault(self, message: str) -> None:
-        """Report an error of the shell itself; under `set -e` it ends the shell, even in a
-        condition.
-        """
+        """Report an error of the shell; under `set -e` it ends the shell, even in conditions."""
         self.complain(message)
         if self.options.errexit:
             raise Exit(1)
 
     def report(self, error: ExpansionError) -> None:
-        """Report an error of an expansion, with the place where it happened; do nothing if it has
-        been reported.
-        """
+        """Report an error of an expansion with its place, unless it has been reported."""
         if not error.message:
             return
         if error.place is None:

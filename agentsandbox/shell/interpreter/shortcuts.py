@@ -366,9 +366,7 @@ _NONE: set[int] = set()
 
 
 def _careful_line(shell: Shell, stream: Stream, data: bytes, raw: bool) -> tuple[str, set[int]]:
-    """Return (text with its newline, positions of quoted characters) of a line with NULs or
-    backslashes.
-    """
+    """Return (text, positions of quoted characters) of a line with NULs or backslashes."""
     data = data.replace(b"\0", b"")
     if raw:
         return decode(data), set()

@@ -290,9 +290,7 @@ class _Command:
     def _redirected(
         self, shell: Shell, redirect: Redirect, argv: list[str]
     ) -> tuple[Table, list[Stream]]:
-        """The new table of descriptors. Those of a program are opened by its process: what they
-        assign is lost with it, and an error of theirs ends only that process.
-        """
+        """Return the new table of descriptors; a child opens those of a program."""
         is_program = (
             bool(argv)
             and argv[0] not in shell.definitions.functions
@@ -370,9 +368,7 @@ def _may_assign(node: Redirection) -> bool:
 
 
 def _bind_argument(node: Assignment) -> ArgumentBinder:
-    """Compile an argument of `declare` and its kin. Braces may make it many: `local x={a,b}` is
-    `local x=a x=b`.
-    """
+    """Compile an argument of `declare`. Braces may make it many, as `local x={a,b}`."""
     bind = bind_assignment(node, argument=True)
     if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
         return lambda shell, associative: (bind(shell, associative),)
@@ -455,9 +451,7 @@ def _declared_words(
 
 
 def _check_list(shell: Shell, name: str, options: str) -> None:
-    """Refuse an array literal that a variable cannot take: the shell ends, but in a function only
-    the command fails.
-    """
+    """Refuse an array literal that a variable cannot take. That ends the shell or function."""
     function = next(
         (frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None
     )
@@ -483,9 +477,7 @@ def _check_list(shell: Shell, name: str, options: str) -> None:
 def _declare_early(
     shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment
 ) -> str | BoundAssignment:
-    """Assign an array literal while the words are expanded, as bash does, so that later words see
-    the array. Return its name.
-    """
+    """Assign an array literal while the words are expanded, as bash does. Return its name."""
     command = declared[0]
     builtin = find_builtin(command) if isinstance(command, str) else None
     if (
@@ -603,9 +595,7 @@ def _with_assignments(
 
 
 def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | None) -> str:
-    """Return the value that a program gets from an assignment before it. `before` is the value of
-    an earlier one to the same name.
-    """
+    """Return the value for a program of an assignment before it; `before` is an earlier one."""
     if not assignment.append:
         return str(assignment.value)
     current = before or shell.variables.get(assignment.name) or ""

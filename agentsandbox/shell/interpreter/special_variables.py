@@ -77,9 +77,7 @@ def _call_lines(shell: ShellParts) -> IndexedArray:
 
 
 def _argument_stack(shell: ShellParts) -> list[tuple[str, ...]]:
-    """Return the arguments of the script and, above them, of the calls that `extdebug` records; of
-    other sourced files the name.
-    """
+    """Return the arguments of the script and of recorded calls, and the names of sourced files."""
     recorded = dict(shell.stack.recorded)
     stack: list[tuple[str, ...]] = []
     for depth, frame in reversed(list(enumerate(shell.stack.frames, 1))):

@@ -27,7 +27,9 @@ What is changed in place is copied by the `fork` of its part.
 
 from __future__ import annotations
 
-from agentsandbox.shell.interpreter.weight import weigh_tree
+import sys
+
+from agentsandbox.shell.syntax.nodes import Node
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -282,6 +284,33 @@ _COMPILED = 3
 """A tree that is compiled as well takes this many times as much."""
 
 
+_OBJECT = 64
+"""Bytes of a node of a syntax tree without its texts."""
+
+
+def _weigh_tree(root: object) -> int:
+    """Return about how many bytes a tree of nodes takes, with its texts."""
+    total = 0
+    pending = [root]
+    while pending:
+        here = pending.pop()
+        if isinstance(here, str):
+            total += sys.getsizeof(here)
+        elif isinstance(here, (tuple, list)):
+            total += _OBJECT + 8 * len(here)
+            pending.extend(here)
+        elif isinstance(here, Node):
+            total += _OBJECT
+            pending.extend(
+                [
+                    getattr(here, name, None)
+                    for base in type(here).__mro__
+                    for name in base.__dict__.get("__slots__", ())
+                ]
+            )
+    return total
+
+
 class Function:
     """A shell function; its body is compiled when it is first called."""
 
@@ -309,7 +338,7 @@ class Function:
     def weigh(self) -> int:
         """Return the bytes of the tree and of the compiled body."""
         if not self.weight:  # the tree never changes
-            self.weight = weigh_tree(self.node)
+            self.weight = _weigh_tree(self.node)
         return self.weight * (_COMPILED if self.compiled is not None else 1)
 
 

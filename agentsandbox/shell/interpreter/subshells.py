@@ -221,9 +221,7 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
 
 
 def _makes_child(redirection: Redirection) -> bool:
-    """Whether bash forks for this redirection where there is no command; a pipeline does not wait
-    for that child.
-    """
+    """Whether bash forks for this redirection without a command; a pipeline does not wait."""
     number = (
         redirection.descriptor
         if redirection.descriptor is not None
@@ -233,9 +231,7 @@ def _makes_child(redirection: Redirection) -> bool:
 
 
 def _without_exit_trap(run: Run) -> Run:
-    """Run what bash runs in a child without its EXIT trap: lists, loops and conditions outside of
-    groups and subshells.
-    """
+    """Run what bash runs in a child without its EXIT trap: lists, loops and conditions."""
 
     def run_untrapped(shell: Shell) -> int:
         try:
@@ -247,9 +243,7 @@ def _without_exit_trap(run: Run) -> Run:
 
 
 def announced(run: Run, node: SimpleCommand) -> Run:
-    """Compile a simple command in a process of its own, whose DEBUG trap has run before. A signal
-    ends that process.
-    """
+    """Compile a simple command in its own process, whose DEBUG trap has run before."""
     name = node.words[0].source if node.words else ""
 
     def run_announced(shell: Shell) -> int:

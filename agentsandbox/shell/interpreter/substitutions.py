@@ -42,9 +42,7 @@ if TYPE_CHECKING:
 
 
 class _Output(Buffer):
-    """The output of a substitution, without null bytes, as bash drops them. Large ones are held on
-    the budget.
-    """
+    """The output of a substitution without null bytes. Large ones count on the budget."""
 
     __slots__ = ("budget", "has_null", "held")
 
@@ -119,9 +117,7 @@ _IN_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
 
 
 def harmless_name(command: Command) -> str:
-    """Return the name of a simple command whose words change nothing in the shell; "" for other
-    commands.
-    """
+    """Return the name of a simple command whose words change nothing in the shell, else ""."""
     if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
         return ""
     name = command.words[0].source

@@ -55,9 +55,7 @@ def _test_words(node: SimpleCommand, operands: list[Word | Assignment], general:
 
 
 def _number_reader(word: Word) -> Callable[[Shell], int | None] | None:
-    """Compile an operand to a reader of an integer. The reader returns None where the general way
-    must decide.
-    """
+    """Compile an operand to a reader of an integer; it returns None for other values."""
     if re.fullmatch(r"-?[0-9]{1,18}", word.source):
         constant = int(word.source)
         return lambda shell: constant

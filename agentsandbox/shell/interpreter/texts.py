@@ -31,9 +31,7 @@ MAX_CACHED = 4096
 
 
 class Program:
-    """A compiled text: a closure for each complete command, and the syntax error that ends it, if
-    any.
-    """
+    """A compiled text: a closure for each complete command, and the syntax error at the end."""
 
     __slots__ = ("error", "units", "warnings")
 
@@ -110,9 +108,7 @@ def run_commands(
 
 
 def pairs_quotes(shell: Shell) -> bool:
-    """Whether single quotes in "${x-it's}" must be closed: not in POSIX mode, nor for a shell
-    called as `sh`.
-    """
+    """Whether single quotes in "${x-it's}" must be closed: not in POSIX mode, nor in `sh`."""
     return not (shell.options.posix or shell.options.shopt["xpg_echo"])
 
 
@@ -142,9 +138,7 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
 
 
 def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, main: bool) -> int:
-    """Parse each command after the ones before it have run: they may change aliases and the
-    grammar, or be many.
-    """
+    """Parse each command after the ones before it have run, since they may change aliases."""
     shell.budget.step(len(text) >> 6)
     shell.budget.charge(len(text))
     held = shell.budget.hold(_PARSED * len(text)) if len(text) > LARGE else None
@@ -171,7 +165,8 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
             shown = _without_substitutions(text, start, parser.position, parser.substitutions or [])
             shell.write(shown if shown.endswith("\n") or not shown else f"{shown}\n", 2)
         if command is None:
-            del held
+            if held is not None:
+                held.release()
             return status
         if parser.warnings:
             _warn(shell, parser.warnings)
@@ -184,9 +179,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
 def _without_substitutions(
     text: str, start: int, end: int, substitutions: list[tuple[int, int]]
 ) -> str:
-    """Return the lines of a command as `set -v` shows them: without those that begin in a
-    substitution.
-    """
+    """Return the lines that `set -v` shows: without those that begin in a substitution."""
     shown: list[str] = []
     for opened, closed in sorted(substitutions):
         first = text.find("\n", opened, closed) + 1

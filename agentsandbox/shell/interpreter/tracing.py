@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 
 def trace_text(shell: Shell, text: str) -> None:
-    """Write "+ text" to the trace descriptor; the first character of PS4 is repeated for each level
-    of substitution.
-    """
+    """Write "+ text" to the trace descriptor; PS4's first character repeats for each level."""
     number = shell.variables.get("BASH_XTRACEFD")
     chosen = (
         int(number) if number and number.isdigit() and number.isascii() and len(number) < 10 else 2
@@ -48,9 +46,7 @@ def trace_text(shell: Shell, text: str) -> None:
 def trace_words(
     shell: Shell, assignments: Sequence[BoundAssignment], argv: Sequence[str | BoundAssignment]
 ) -> None:
-    """Trace a simple command. Array literals among its arguments go before it, what `export` and
-    `readonly` assign behind it.
-    """
+    """Trace a simple command: array literals before it, what `export` assigns behind it."""
     for assignment in assignments:
         trace_text(shell, assignment.text())
     words: list[str] = []

@@ -95,9 +95,7 @@ def run_exit_trap(shell: Shell, status: int) -> int:
 
 
 def inherited(shell: Shell, name: str) -> bool:
-    """Whether a trap holds here: in functions ERR, DEBUG and RETURN must be inherited, or set
-    there.
-    """
+    """Whether a trap holds here: functions must inherit or set ERR, DEBUG and RETURN."""
     depth = len(shell.stack.frames)
     if name not in ("ERR", "DEBUG", "RETURN") or not any(
         frame.is_function for frame in shell.stack.frames

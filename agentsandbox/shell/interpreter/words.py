@@ -57,9 +57,7 @@ def _quoted_text(text: str) -> Text:
 
 
 def expand_quoted_text(shell: ExpansionHost, text: str, *, keep_quotes: bool = False) -> str:
-    """Expand a text as a here-document is expanded. Quotes are removed, as in subscripts, unless
-    `keep_quotes`.
-    """
+    """Expand a text as a here-document is expanded; remove quotes unless `keep_quotes`."""
     if not keep_quotes and ('"' in text or "'" in text):
         text = _without_quotes(text)
     try:

@@ -47,9 +47,7 @@ def _old_utf8(number: int) -> list[int]:
 
 
 def decode_ansi_c(text: str) -> str:
-    """Return what $'text' means. Bytes above 127 become surrogates, as `streams.decode` makes them;
-    NUL ends the text.
-    """
+    """Return what $'text' means. Bytes above 127 become surrogates; NUL ends the text."""
 
     def replace(match: re.Match[str]) -> str:
         letter, octal, hexadecimal, braced, short, long, control = match.groups()

@@ -67,9 +67,7 @@ MAX_NESTING = 250
 
 
 class ArithmeticSyntaxError(Exception):
-    """An expression that is not arithmetic. `message` and `token` are bash's words, `text` is what
-    it shows of the expression.
-    """
+    """An expression that is not arithmetic: bash's message, the token, and the text it shows."""
 
     def __init__(self, message: str, token: str, text: str, before: Tree | None = None) -> None:
         self.message = message
@@ -79,9 +77,7 @@ class ArithmeticSyntaxError(Exception):
         super().__init__(message)
 
     def after(self, tree: Tree, kind: str = "comma") -> None:
-        """Put `tree` in front of what was evaluated; with the kind "and" or "or" it decides whether
-        the rest was.
-        """
+        """Put `tree` in front of what was evaluated; with "and" or "or" it decides on the rest."""
         self.before = tree if self.before is None else (kind, tree, self.before)
 
 

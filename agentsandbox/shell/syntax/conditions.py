@@ -54,9 +54,7 @@ def read_condition(parser: Parser, start: int) -> Command:
 
 
 class _Reader:
-    """Looks one token ahead: an operator, `]]`, "newline", "" at the end, or "word" with the word
-    itself.
-    """
+    """Looks one token ahead: an operator, `]]`, "newline", "" at the end, or a "word"."""
 
     __slots__ = ("at", "parser", "start", "token", "wanted", "word")
 
@@ -203,9 +201,7 @@ class _Reader:
         return CondBinary(operator, left, right)
 
     def regular_expression(self) -> Word | None:
-        """The word after =~: parentheses, | and < > are part of it; blanks inside parentheses
-        too.
-        """
+        """Read the word after =~, which may hold parentheses, |, < and >, and blanks in them."""
         parser = self.parser
         parser.skip_blanks()
         text, start = parser.text, parser.position

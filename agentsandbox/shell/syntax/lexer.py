@@ -150,9 +150,7 @@ class Lexer:
             self._join_operator()
 
     def _join_operator(self) -> None:
-        """Move a joined line (backslash, newline) from inside an operator in front of it: && may
-        span two lines.
-        """
+        """Move a joined line (backslash, newline) inside an operator such as && before it."""
         while match := _SPLIT_OPERATOR.match(self.text, self.position):
             self.text = self.text[: self.position] + match[2] + match[1] + self.text[match.end() :]
             self.position += len(match[2])

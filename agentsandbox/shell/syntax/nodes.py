@@ -65,9 +65,7 @@ class Literal(Part):
 
 
 class Quoted(Part):
-    """Quoted text, the quotes removed: '…', $'…', a backslash and its character, plain text inside
-    "…".
-    """
+    """Quoted text without its quotes: '…', $'…', an escaped character, plain text in "…"."""
 
     __slots__ = ("text",)
 
@@ -132,9 +130,7 @@ class CommandSubstitution(Part):
 
 
 class ArithmeticSubstitution(Part):
-    """$((…)): the expression as the words of a double-quoted string; it is parsed when the
-    expansions are known.
-    """
+    """$((…)): the expression as double-quoted words, parsed once they are expanded."""
 
     __slots__ = ("expression",)
 
@@ -227,9 +223,7 @@ class Assignment(Node):
 
 
 class HereDocument(Node):
-    """The text after a << or <<- redirection. `quoted` says that the delimiter was quoted; then
-    `body` is one quoted part.
-    """
+    """The text of a here-document; `quoted` is for its delimiter. Then it is one quoted part."""
 
     __slots__ = ("body", "delimiter", "quoted")
 
@@ -285,9 +279,7 @@ class SimpleCommand(Command):
 
 
 class Pipeline(Command):
-    """Commands joined by |; `timed` is "", "time" or "time -p". A command before |& has 2>&1
-    as its last redirection.
-    """
+    """Commands joined by | (|& became 2>&1 and |); `timed` is "", "time" or "time -p"."""
 
     __slots__ = ("commands", "line", "negated", "timed")
 

@@ -180,9 +180,7 @@ class Parser(WordReader):
         return False
 
     def compound_list(self) -> Command:
-        """Parse the commands inside a construct, up to the reserved word or operator that closes
-        it.
-        """
+        """Parse the commands inside a construct up to its closing reserved word or operator."""
         self.skip_to_command()
         if self.at_list_end():
             raise self.unexpected(self.token())
@@ -482,10 +480,7 @@ class Parser(WordReader):
         return self.function_definition(source, self.position + 1, start)
 
     def _assignment(self, *, first: bool) -> Assignment | Word | None:
-        """Read an assignment; None if there is none here.
-
-        Return a word for `test[ -f x ]`, where the brackets only keep blanks together.
-        """
+        """Read an assignment, or a word as `test[ -f x ]`; None if there is none here."""
         text, start = self.text, self.position
         match = _ASSIGNMENT.match(text, start)
         if match is None:
@@ -575,17 +570,13 @@ class Parser(WordReader):
             elements.append(ArrayElement(word))
 
     def _array_error(self, error: ShellSyntaxError) -> ShellSyntaxError:
-        """Mark an error in the list of an array: bash reads it with another reader, and the status
-        is 1.
-        """
+        """Mark an error in the list of an array, for which bash's status is 1."""
         error.status = 1
         error.in_array = True
         return error
 
     def _bracketed_element(self) -> ArrayElement:
-        """Read an element that begins with a bracket: `[key]=value`, or a word in which blanks
-        between the brackets are text.
-        """
+        """Read an element that begins with a bracket: `[key]=value`, or a word."""
         subscript = self.read_subscript()
         operator = self.text[self.position : self.position + 2]
         if operator[:1] != "=" and operator != "+=":

@@ -105,9 +105,7 @@ class _Printer:
     # lists
 
     def sequence(self, command: Command, *, last: str = ";", header: bool = False) -> None:
-        """Print the commands of a body, one a line. In a `header` the here-documents of the last
-        one still wait.
-        """
+        """Print the commands of a body, one a line; a `header` leaves here-documents waiting."""
         commands = command.commands if isinstance(command, CommandList) else (command,)
         for number, each in enumerate(commands):
             if number:
@@ -466,9 +464,7 @@ _ANSI = re.compile(
 
 
 def shown_word(word: Word) -> str:
-    """Return a word as bash keeps it: $'…' became '…', and $(…) and <(…) are printed from their
-    trees.
-    """
+    """Return a word as bash keeps it: $'…' as '…'; $(…) and <(…) printed from their trees."""
     source = word.source
     substitutions = list(_substitutions(word.parts)) if "(" in source else []
     if not substitutions and "\\\n" not in source and "$'" not in source and '$"' not in source:

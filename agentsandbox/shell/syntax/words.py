@@ -142,9 +142,7 @@ class WordReader(BracedReader):
         return Word(parts, self.text[start : self.position])
 
     def scan(self, mode: int, stop: str) -> tuple[Part, ...]:
-        """Read the parts up to one of the characters of `stop`, or the end of a word; leave that
-        unread.
-        """
+        """Read the parts up to a character of `stop`, which stays unread, or the word's end."""
         # long: one branch for each character that means something in a word
         text = self.text
         size = len(text)
@@ -238,9 +236,7 @@ class WordReader(BracedReader):
         return tuple(parts)
 
     def scan_alone(self, text: str, start: int, mode: int) -> tuple[Part, ...]:
-        """Return the parts of a text that begins at `start` and is complete in itself; what is
-        unfinished in it is text.
-        """
+        """Return the parts of a complete text from `start`; what is unfinished in it is text."""
         saved, line = (self.text, self.first_line), self.line_at(start)
         pairs, self.pairs_quotes = self.pairs_quotes, False
         self.text, self.position, self.first_line = text, 0, line
@@ -315,9 +311,7 @@ class WordReader(BracedReader):
         self.nesting -= 1
 
     def _pattern_list_parts(self) -> list[Part]:
-        """Return the parts up to `|`, `)` or the end; blanks and other parentheses are text in a
-        pattern list.
-        """
+        """Return the parts up to `|`, `)` or the end; blanks and other parentheses are text."""
         collected: list[Part] = []
         depth = 0
         while self.position < len(self.text):
@@ -379,9 +373,7 @@ class WordReader(BracedReader):
         return None
 
     def _subshell_substitution(self, start: int, mode: int) -> CommandSubstitution:
-        """Read $((…) …), a substitution that begins with a subshell. Syntax errors in it come when
-        it runs.
-        """
+        """Read $((…) …), which begins with a subshell. Its syntax errors come when it runs."""
         self.position = start + 2
         pending, nesting = list(self.pending), self.nesting
         body: Command | None
@@ -471,9 +463,7 @@ class WordReader(BracedReader):
         raise self.unclosed("]", start)
 
     def arithmetic_end(self, start: int) -> int | None:
-        """Return where the )) is that closes an expression from `start`; None if two parentheses do
-        not close it.
-        """
+        """Return where the )) is that closes an expression; None if nothing closes it."""
         end = self.parenthesis_end(start)
         if self.text.startswith(")", end + 1):
             return end
@@ -573,9 +563,7 @@ class WordReader(BracedReader):
         document.body = Word(parts, body)
 
     def _unfinished(self, body: str) -> Part:
-        """Return a part that fails when the here-document is expanded, for an expansion that does
-        not end.
-        """
+        """Return a part for an expansion without an end: it fails when it is expanded."""
         self.position = 0
         while True:
             opening = _OPENING.search(body, self.position)
@@ -614,9 +602,7 @@ def _without_end(body: str, opening: re.Match[str]) -> str:
 
 
 def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
-    """Give bad substitutions the text that their message names: the word, or what is inside the
-    quotes.
-    """
+    """Give bad substitutions the text of their message: the word, or what is in its quotes."""
     for part in parts:
         if isinstance(part, DoubleQuoted):
             for inner in part.parts:
