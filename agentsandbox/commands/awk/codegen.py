@@ -51,7 +51,10 @@ _SECONDS = 1e-6
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
-    __slots__ = ("begin_line", "code", "last_line", "lines", "source", "sources", "warnings")
+    __slots__ = (
+        "begin_file_line", "begin_line", "code", "last_line", "lines", "source", "sources",
+        "warnings",
+    )  # fmt: skip
 
     def __init__(
         self, source: str, lines: list[int], warnings: list[str], program: Program, budget: Budget
@@ -60,11 +63,14 @@ class Compiled:
         self.begin_line = max(
             [_end_line(rule) for rule in rules if rule.kind == "BEGIN"], default=0
         )
+        self.begin_file_line = max(
+            [_end_line(rule) for rule in rules if rule.kind == "BEGINFILE"], default=0
+        )
         self.last_line = max(
             [_end_line(rule) for rule in rules if rule.kind in ("always", "pattern", "range")],
             default=0,
         )
-        """The last lines of BEGIN and of the rules; 0 for none."""
+        """The last lines of BEGIN, of BEGINFILE and of the rules; 0 for none."""
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
         self.source = source
@@ -237,6 +243,10 @@ class _Generator(Expressions):
 
     def _body(self) -> None:
         rules = self.program.rules
+        for kind, hook in (("BEGINFILE", "begin_file"), ("ENDFILE", "end_file")):
+            actions = [rule.action or [] for rule in rules if rule.kind == kind]
+            if actions:
+                self._hook(hook, actions)
         self.emit("try:")
         self.indent += 1
         for rule in rules:
@@ -258,6 +268,27 @@ class _Generator(Expressions):
             self.emit("pass")
             self.indent -= 1
             self.emit("except AwkExit: pass")
+
+    def _hook(self, name: str, actions: list[list[Statement]]) -> None:
+        self.indent += 1
+        saved, self.hoisted = self.hoisted, []
+
+        def emit_actions() -> None:
+            for action in actions:
+                self.statements(action)
+
+        body = self.captured(emit_actions)
+        hoisted, self.hoisted = self.hoisted, saved
+        self.indent -= 1
+        self.emit(f"def {name}():")
+        self.indent += 1
+        self.emit(self.nonlocals([text for _, text, _ in [*body, *hoisted]], inside=False))
+        self.emit("k = 250")
+        for indent, text, line in hoisted:
+            self.output.append((indent + 1, text, line))
+        self.indent -= 1
+        self.output.extend(body)
+        self.emit(f"rt.{name} = {name}")
 
     def _main(self, rules: list[nodes.Rule]) -> None:
         for number, rule in enumerate(rules):

@@ -84,6 +84,7 @@ class Expressions:
         self.warns = False
         """Whether the statement being compiled may warn when it runs."""
         self.hoisted: list[tuple[int, str, int]] = []
+        self.ignore_case = "IGNORECASE" in scopes.names or ("", "IGNORECASE") in scopes.texts
         self._temporaries = 0
         assigned = scopes.special_assigned | {name for _, name in scopes.texts}
         self._fixed_subscripts = "SUBSEP" not in assigned and not scopes.changes_operands
@@ -514,7 +515,7 @@ class Expressions:
 
     def _match(self, pattern: Expression, subject: str) -> str:
         """Return whether the subject matches."""
-        if isinstance(pattern, nodes.Regex):
+        if isinstance(pattern, nodes.Regex) and not self.ignore_case:
             self._check_regex(pattern)
             if _LITERAL.fullmatch(pattern.source):
                 return f"({pattern.source!r} in {subject})"
@@ -539,12 +540,16 @@ class Expressions:
             self.warns = True
             return f"rt.dynamic_pattern({self.text(expression)})"
         self._check_regex(expression)
+        if self.ignore_case:
+            return f"rt.dynamic_pattern({expression.source!r})"
         return f"p{self.regex(expression.source)}"
 
     def _comparison(self, node: nodes.Binary) -> str:
         left, right, operator = node.left, node.right, node.operator
         if self.numeric(left) and self.numeric(right):
             return f"({self.number(left)} {operator} {self.number(right)})"
+        if self.ignore_case:
+            return f"folded({operator!r}, {self.value(left)}, {self.value(right)})"
         if self.textual(left) or self.textual(right):
             return f"({self.text(left)} {operator} {self.text(right)})"
         if isinstance(right, nodes.Field) and isinstance(left, (nodes.Name, nodes.Index)):
@@ -847,6 +852,8 @@ def _substr(compiler: Expressions, call: nodes.Call) -> str:
 
 def _index(compiler: Expressions, call: nodes.Call) -> str:
     text, sought = map(compiler.text, call.arguments)
+    if compiler.ignore_case:
+        return f"rt.index({text}, {sought})"
     return f"float({text}.find({sought}) + 1)"
 
 
@@ -876,7 +883,8 @@ def _substituted(compiler: Expressions, call: nodes.Call, text: str) -> str:
     sought, replacement = call.arguments[:2]
     every = call.name == "gsub"
     pattern = compiler.pattern(sought)
-    if isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text):
+    fixed = not compiler.ignore_case
+    if fixed and isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text):
         key = (sought.source, replacement.value, every)
         number = compiler.substitutions.setdefault(key, len(compiler.substitutions))
         return f"c{number}({text})"

@@ -38,6 +38,7 @@ class Fields(Meter):
         self.FS: Any = " "
         self.OFS = " "
         self.RS: Any = "\n"
+        self.IGNORECASE: Any = 0.0
         self.FPAT: Any = "[^[:space:]]+"
         self.FIELDWIDTHS: Any = ""
         self.bytewise = bytewise
@@ -66,7 +67,7 @@ class Fields(Meter):
     def _compile(self, source: str) -> Pattern:
         for message in doubtful_escapes(source):
             self.warn_once(message)
-        return Pattern(source, self.budget, bytewise=self.bytewise)
+        return Pattern(source, bool(self.IGNORECASE), self.budget, bytewise=self.bytewise)
 
     def dynamic_pattern(self, source: str) -> Pattern:
         """Return the pattern that a string is."""

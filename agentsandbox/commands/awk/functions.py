@@ -1,6 +1,6 @@
 """The functions that a compiled program calls: conversions, comparisons, arithmetic, texts, arrays.
 
-Those that depend on the run (CONVFMT, warnings, the budget) are closures made for it;
+Those that depend on the run (CONVFMT, IGNORECASE, warnings, the budget) are closures made for it;
 all others are plain functions of this module.
 """
 
@@ -179,13 +179,20 @@ def same_text(value: object, other: str) -> bool:
     return type(value) is str and value == other
 
 
-def _comparisons(text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
+def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., Any]]:
     def sides(left: object, right: object) -> tuple[Any, Any]:
         """Return both as numbers, or both as text."""
         a, b = left.__class__, right.__class__
         if (a is float or a is Strnum or a is Unset) and (b is float or b is Strnum or b is Unset):
             return to_number(left), to_number(right)
         return text(left), text(right)
+
+    def folded(symbol: str, left: object, right: object) -> bool:
+        """Compare in a program that knows IGNORECASE."""
+        a, b = sides(left, right)
+        if rt.IGNORECASE and isinstance(a, str):
+            a, b = a.casefold(), b.casefold()
+        return _OPERATORS[symbol](a, b)
 
     def lt(left: object, right: object) -> bool:
         a, b = sides(left, right)
@@ -212,7 +219,7 @@ def _comparisons(text: Callable[[object], str]) -> dict[str, Callable[..., Any]]
         f"field_{compare.__name__}": _field_against(text, compare)
         for compare in _OPERATORS.values()
     }
-    return {**_by_name((lt, le, eq, gt, ge, ne)), **fields}
+    return {**_by_name((folded, lt, le, eq, gt, ge, ne)), **fields}
 
 
 # texts
@@ -521,7 +528,7 @@ def namespace(rt: Run) -> dict[str, Any]:
     return {
         **_FIXED,
         **rt.conversions,
-        **_comparisons(text),
+        **_comparisons(rt, text),
         **_texts(rt, text),
         **_warning_functions(rt),
         "emit": rt.out.append,

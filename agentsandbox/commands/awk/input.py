@@ -11,7 +11,7 @@ from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.numbered import Numbered
 from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
 from agentsandbox.commands.awk.scopes import SPECIAL_NAMES
-from agentsandbox.commands.awk.values import AwkFatal, from_input, to_number
+from agentsandbox.commands.awk.values import AwkFatal, AwkNextFile, from_input, to_number
 from agentsandbox.kernel.streams import InputError
 
 TYPE_CHECKING = False
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
 
-_SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
+_SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
 
 
 class Input(Fields):
@@ -49,6 +49,8 @@ class Input(Fields):
         self.has_read = False
         """Whether a record was read."""
         self.got = ""
+        self.begin_file: Callable[[], None] | None = None
+        self.end_file: Callable[[], None] | None = None
         self.uses_terminator = False
         self.records: Iterator[str] = iter(())
         self._block_text = ""
@@ -110,6 +112,11 @@ class Input(Fields):
             self._choose_splitter()
             if "PROCINFO" in self.arrays:
                 self.arrays["PROCINFO"]["FS"] = name
+        elif name == "IGNORECASE":
+            self._patterns.clear()
+            self._choose_splitter()
+            if self._separator.kind == "pattern":
+                self._change_separator()
         elif name == "RS":
             self._change_separator()
         return value
@@ -221,6 +228,14 @@ class Input(Fields):
             )
             self._block_start, self._block_size = 0.0, 0
             self.records = iter(())
+            if self.begin_file is not None:
+                before, self.FILENAME, self.FNR = self.FILENAME, name, 0.0
+                self._skipping = False
+                self._call_hook(self.begin_file)
+                if self._skipping:
+                    self._skipping = False
+                    return False
+                self.FILENAME = before
             if is_directory:
                 self.warn(f"command line argument `{name}' is a directory: skipped")
                 return False
@@ -231,11 +246,22 @@ class Input(Fields):
         self._block_start, self._block_size = 0.0, 0
         self.records = iter(())
         self._reader = RecordReader(source, self.budget, bytewise=self.bytewise)
+        if self.begin_file is not None:
+            self._call_hook(self.begin_file)
         return True
+
+    def _call_hook(self, hook: Callable[[], None]) -> None:
+        """Run BEGINFILE, in which `nextfile` may skip the file."""
+        try:
+            hook()
+        except AwkNextFile:
+            self._skipping = True
 
     def _close_current(self) -> None:
         reader, self._reader = self._reader, None
         self._skipping = False
+        if self.end_file is not None:
+            self.end_file()
         if reader is not None and reader.source is not self.ctx.stdin:
             reader.source.release()  # type: ignore[attr-defined]
 

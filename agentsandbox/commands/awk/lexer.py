@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 KEYWORDS = frozenset(
-    "BEGIN END function func if else while do for in break continue next nextfile"
+    "BEGIN END BEGINFILE ENDFILE function func if else while do for in break continue next nextfile"
     " exit return delete getline print printf switch case default".split()
 )
 BUILTINS = frozenset(
@@ -25,7 +25,6 @@ BUILTINS = frozenset(
     " lshift rshift compl strtonum typeof isarray".split()
 )
 OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
-_REFUSED = frozenset(("@", "BEGINFILE", "ENDFILE"))
 _LINES = 1 << 32
 """More lines than a piece of program text has."""
 COMMENT = "#"
@@ -288,17 +287,17 @@ class _Lexer:
             self.line += 1
         elif kind == "number":
             self._token("NUMBER", value, start)
-        elif value in _REFUSED or (value == "|" and self.text.startswith("&", self.position)):
-            found = _DIRECTIVE.match(self.text, start)
-            shown = value if kind == "name" else "|&" if found is None else found[0]
-            message = f"error: gawk's `{shown}' is not available here"
-            return self._fail(start, AwkSyntaxError(f"{self.source.place(self.line)}: {message}"))
         elif kind == "name":
             self._token(_kind_of_name(value, self.text, self.position), value, start)
         elif kind == "string":
             return self._string(start)
         elif value in ("/", "/=") and not self._after_operand():
             return self._regex(start)
+        elif value == "@" or (value == "|" and self.text.startswith("&", self.position)):
+            found = _DIRECTIVE.match(self.text, start)
+            shown = "|&" if found is None else found[0]
+            message = f"error: gawk's `{shown}' is not available here"
+            return self._fail(start, AwkSyntaxError(f"{self.source.place(self.line)}: {message}"))
         else:
             value = value.replace("**", "^")
             self._token(value, value, start)

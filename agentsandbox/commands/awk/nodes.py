@@ -265,7 +265,9 @@ class Exit(Node):
 
 
 class Rule(Node):
-    """A pattern and its action: `kind` is "BEGIN", "END", "always", "pattern" or "range"."""
+    """A pattern and its action: `kind` is "BEGIN", "END", "BEGINFILE", "ENDFILE", "always",
+    "pattern" or "range".
+    """
 
     kind: str
     first: Expression | None

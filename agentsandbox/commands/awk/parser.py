@@ -79,7 +79,7 @@ class _Parser(Terms):
     def rule(self) -> None:
         line = self.token.line
         kind = self.token.kind
-        if kind in ("BEGIN", "END"):
+        if kind in ("BEGIN", "END", "BEGINFILE", "ENDFILE"):
             self.advance()
             if self.token.kind != "{":
                 if self.token.kind in ("NEWLINE", "EOF", ";"):
@@ -318,8 +318,14 @@ class _Parser(Terms):
             raise self.twice("error: `break' is not allowed outside a loop or switch")
         if kind == "continue" and not self.in_loop:
             raise self.twice("error: `continue' is not allowed outside a loop")
-        if kind in ("next", "nextfile") and self.rule_kind in ("BEGIN", "END"):
-            raise self.error(f"error: `{kind}' used in {self.rule_kind} action")
+        if kind in ("next", "nextfile") and self.rule_kind in (
+            "BEGIN",
+            "END",
+            "BEGINFILE",
+            "ENDFILE",
+        ):
+            if not (kind == "nextfile" and self.rule_kind == "BEGINFILE"):
+                raise self.error(f"error: `{kind}' used in {self.rule_kind} action")
         self.terminate()
         return nodes.Jump(token.line, kind)
 

@@ -46,11 +46,15 @@ class Pattern:
     search: Callable[..., Any]
     test: Callable[[str], object]
 
-    def __init__(self, source: str, budget: Budget, *, bytewise: bool = False) -> None:
+    def __init__(
+        self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False
+    ) -> None:
         if (len(source) - len(source.rstrip("\\"))) % 2:
             raise AwkFatal(f"invalid regexp: Trailing backslash: /{source}/")
         try:
-            regex = compile_posix(written_plainly(source), dialect="awk", bytewise=bytewise)
+            regex = compile_posix(
+                written_plainly(source), ignore_case=ignore_case, dialect="awk", bytewise=bytewise
+            )
         except RegexError as error:
             raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None
         fast, fast_test = regex.fast, regex.fast_test
@@ -62,7 +66,7 @@ class Pattern:
             else None
         )
         """The `re.Pattern` for substitutions if no match can be empty."""
-        self.split = self._splitter(source)
+        self.split = self._splitter(source, ignore_case=ignore_case)
         if fast is not None:
             self.search = fast.search
         else:
@@ -72,11 +76,11 @@ class Pattern:
         else:
             self.test = lambda text: regex.test(text, budget)
 
-    def _splitter(self, source: str) -> Callable[[str], list[str]] | None:
+    def _splitter(self, source: str, *, ignore_case: bool) -> Callable[[str], list[str]] | None:
         if self.literal:
             literal = self.literal
             return lambda text: text.split(literal)
-        if _FEW_CHARACTERS.fullmatch(source):
+        if _FEW_CHARACTERS.fullmatch(source) and not ignore_case:
             first, others = source[1], source[2:-1]
             return lambda text: _split_by_any(text, first, others)
         if self.never_empty is None:

@@ -261,7 +261,7 @@ class _Run:
         """Return the place of the line that ran last before a file is opened, "" for none."""
         compiled = self.compiled
         last = compiled.last_line if self.rt.has_read else compiled.begin_line
-        return self._place(last)
+        return self._place(compiled.begin_file_line or last)
 
     def _write(self, message: str) -> None:
         self.ctx.stderr.write(encode(f"{self.ctx.name}: {message}\n"))

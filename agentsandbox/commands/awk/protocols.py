@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
         CONVFMT: str
         ERRNO: Any
+        IGNORECASE: Any
         OFMT: str
         budget: Budget
         bytewise: bool

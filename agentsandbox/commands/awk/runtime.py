@@ -47,6 +47,8 @@ class Runtime(Input):
         self.OFMT = "%.6g"
         self.RSTART: Any = 0.0
         self.RLENGTH: Any = 0.0
+        self.BINMODE: Any = 0.0
+        self.LINT: Any = 0.0
         self.status = 0
         self.told_of_bytes = False
         """Whether a warning of bytes that are no characters was given."""
@@ -89,6 +91,12 @@ class Runtime(Input):
             return text
         found = _NO_CHARACTER.search(text)
         return text if found is None else text[: found.start()]
+
+    def index(self, text: str, sought: str) -> float:
+        """`index` in a program that uses IGNORECASE."""
+        if self.IGNORECASE:
+            text, sought = text.casefold(), sought.casefold()
+        return float(text.find(sought) + 1)
 
     def _order(self) -> str | None:
         """Return PROCINFO["sorted_in"], None if it is not set."""

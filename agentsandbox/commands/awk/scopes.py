@@ -24,11 +24,10 @@ if TYPE_CHECKING:
 
 SPECIAL_NUMBERS = frozenset(("RSTART", "RLENGTH"))
 SPECIAL_NAMES = frozenset(
-    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME FPAT"
-    " FIELDWIDTHS ERRNO ARGC ARGIND".split()
+    "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT"
+    " FIELDWIDTHS ERRNO BINMODE ARGC ARGIND LINT".split()
 )
-SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO"))
-_REFUSED = ("SYMTAB", "FUNCTAB", "IGNORECASE", "BINMODE", "LINT")
+SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
 _NUMERIC_CALLS = frozenset(
     "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close"
     " fflush systime mktime asort asorti and or xor lshift rshift compl strtonum isarray".split()
@@ -101,10 +100,9 @@ class Scopes:
         self._refuse()
 
     def _refuse(self) -> None:
-        """Refuse variables of gawk that are left out, and scalars of awk's own as arrays."""
-        for name in _REFUSED:
-            if name in self.names or ("", name) in self.texts:
-                raise AwkSyntaxError(f"fatal: {name} is not available here")
+        """Refuse SYMTAB, and scalars of awk's own as arrays."""
+        if "SYMTAB" in self.names:
+            raise AwkSyntaxError("fatal: SYMTAB is not available here")
         for name in sorted(self.names & SPECIAL_NAMES):
             if ("", name) in self.arrays:
                 raise AwkSyntaxError(f"fatal: attempt to use scalar `{name}' as an array")
