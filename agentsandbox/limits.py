@@ -29,15 +29,9 @@ class Limits:
     """
 
     __slots__ = (
-        "depth",
-        "file_bytes",
-        "files",
-        "output_bytes",
-        "steps",
-        "timeout",
-        "total_bytes",
+        "depth", "file_bytes", "files", "output_bytes", "steps", "timeout", "total_bytes",
         "value_bytes",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -27,14 +27,8 @@ class NetworkPolicy:
     """
 
     __slots__ = (
-        "_prefixes",
-        "allow",
-        "allow_private",
-        "headers",
-        "max_bytes",
-        "methods",
-        "timeout",
-    )
+        "_prefixes", "allow", "allow_private", "headers", "max_bytes", "methods", "timeout",
+    )  # fmt: skip
 
     def __init__(
         self,

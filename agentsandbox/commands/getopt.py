@@ -19,13 +19,7 @@ class _Parser:
     """Parses parameters by option strings, as getopt_long(3)."""
 
     def __init__(
-        self,
-        ctx: CommandContext,
-        short: str,
-        long: Sequence[str],
-        name: str,
-        *,
-        quiet: bool,
+        self, ctx: CommandContext, short: str, long: Sequence[str], name: str, *, quiet: bool
     ) -> None:
         self.ctx = ctx
         self.mode = (

@@ -43,16 +43,8 @@ class _Options:
     """What to join on, what to print."""
 
     __slots__ = (
-        "auto",
-        "columns",
-        "empty",
-        "fields",
-        "fold",
-        "pairs",
-        "separator",
-        "tab",
-        "unpaired",
-    )
+        "auto", "columns", "empty", "fields", "fold", "pairs", "separator", "tab", "unpaired",
+    )  # fmt: skip
 
     def __init__(self, args: Arguments) -> None:
         self.fields = [0, 0]
@@ -139,20 +131,9 @@ class _Input:
     """One file: lines with their fields, checked for order."""
 
     __slots__ = (
-        "before_message",
-        "checked",
-        "complained",
-        "ctx",
-        "last",
-        "name",
-        "number",
-        "options",
-        "previous",
-        "ready",
-        "source",
-        "total",
-        "which",
-    )
+        "before_message", "checked", "complained", "ctx", "last", "name", "number", "options",
+        "previous", "ready", "source", "total", "which",
+    )  # fmt: skip
 
     def __init__(self, ctx: CommandContext, name: str, which: int, options: _Options) -> None:
         try:

@@ -10,9 +10,7 @@ from agentsandbox.contract.manners import Manners
 @command(
     "printenv",
     manners=Manners(
-        COREUTILS,
-        long_options="null help version",
-        write_error=("NAME: write error: REASON", 2),
+        COREUTILS, long_options="null help version", write_error=("NAME: write error: REASON", 2)
     ),
     permute=False,
     usage_status=2,

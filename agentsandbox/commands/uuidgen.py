@@ -30,8 +30,7 @@ def _of_time(ctx: CommandContext) -> str:
 @command(
     "uuidgen",
     manners=Manners(
-        UTIL_LINUX,
-        long_options="random time version help namespace name md5 sha1 hex",
+        UTIL_LINUX, long_options="random time version help namespace name md5 sha1 hex"
     ),
     usage="""
     Usage: uuidgen [options]

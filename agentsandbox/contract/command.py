@@ -123,18 +123,9 @@ class Host:
     """The machine as a command sees it: clock, random numbers, user, terminal, network."""
 
     __slots__ = (
-        "_make_random",
-        "_random",
-        "clock",
-        "columns",
-        "commands",
-        "hostname",
-        "locks",
-        "network",
-        "scheduler",
-        "started",
-        "user",
-    )
+        "_make_random", "_random", "clock", "columns", "commands", "hostname", "locks", "network",
+        "scheduler", "started", "user",
+    )  # fmt: skip
 
     def __init__(
         self,

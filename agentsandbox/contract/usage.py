@@ -138,19 +138,9 @@ class OptionParser:
     """Parses a command's words by its usage text. `manners` explains the last two options."""
 
     __slots__ = (
-        "_parsed",
-        "_wrong",
-        "check",
-        "digits",
-        "fatal_options",
-        "long",
-        "long_options",
-        "name",
-        "permute",
-        "short",
-        "usage_status",
-        "values",
-    )
+        "_parsed", "_wrong", "check", "digits", "fatal_options", "long", "long_options", "name",
+        "permute", "short", "usage_status", "values",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -70,21 +70,9 @@ class Process:
     """One thread of control in the sandbox. `status` is None while it runs, then 0 to 255."""
 
     __slots__ = (
-        "_greenlet",
-        "_ready",
-        "_wake",
-        "blocked",
-        "descriptors",
-        "is_job",
-        "killed_by",
-        "name",
-        "niceness",
-        "on_signal",
-        "pid",
-        "signals",
-        "status",
-        "thread",
-    )
+        "_greenlet", "_ready", "_wake", "blocked", "descriptors", "is_job", "killed_by", "name",
+        "niceness", "on_signal", "pid", "signals", "status", "thread",
+    )  # fmt: skip
 
     def __init__(self, pid: int, name: str) -> None:
         self.pid = pid
@@ -151,19 +139,9 @@ class Scheduler:
     """
 
     __slots__ = (
-        "_stacks",
-        "_yielded",
-        "budget",
-        "closing",
-        "current",
-        "deferred",
-        "elsewhere",
-        "failure",
-        "last_pid",
-        "main",
-        "pause",
-        "processes",
-    )
+        "_stacks", "_yielded", "budget", "closing", "current", "deferred", "elsewhere", "failure",
+        "last_pid", "main", "pause", "processes",
+    )  # fmt: skip
 
     def __init__(self, budget: Budget, first_pid: int = 1000) -> None:
         self.budget = budget

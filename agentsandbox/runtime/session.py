@@ -79,16 +79,9 @@ class Session:
     """
 
     __slots__ = (
-        "_captures",
-        "_is_seeded",
-        "environment",
-        "fs",
-        "jobs",
-        "machine",
-        "policy",
-        "shell",
+        "_captures", "_is_seeded", "environment", "fs", "jobs", "machine", "policy", "shell",
         "standard",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -231,22 +224,9 @@ class Execution:
     """
 
     __slots__ = (
-        "_args",
-        "_cwd",
-        "_env",
-        "_history",
-        "_on_signal",
-        "_pause",
-        "_policy",
-        "_restore",
-        "_state",
-        "_stdin",
-        "budget",
-        "log",
-        "result",
-        "script",
-        "session",
-    )
+        "_args", "_cwd", "_env", "_history", "_on_signal", "_pause", "_policy", "_restore",
+        "_state", "_stdin", "budget", "log", "result", "script", "session",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -396,12 +396,7 @@ def memory_of_compressor(format: str, level: int, size: int = -1) -> int:
 
 
 def compressor(
-    format: str,
-    level: int | None = None,
-    *,
-    name: bytes = b"",
-    mtime: int = 0,
-    size: int = -1,
+    format: str, level: int | None = None, *, name: bytes = b"", mtime: int = 0, size: int = -1
 ) -> Compressor:
     """Return a compressing stream. The blocks given to it should not pass `BLOCK`; `name` and
     `mtime` (seconds) are for gzip's header; `size` is that of the data if it is known, for zstd.

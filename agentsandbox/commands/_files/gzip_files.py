@@ -53,18 +53,9 @@ class GzipOptions:
     """The flags by their names, the level and the suffix."""
 
     __slots__ = (
-        "decompress",
-        "force",
-        "keep",
-        "level",
-        "list",
-        "name",
-        "quiet",
-        "recursive",
-        "stdout",
-        "test",
-        "verbose",
-    )
+        "decompress", "force", "keep", "level", "list", "name", "quiet", "recursive", "stdout",
+        "test", "verbose",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.decompress = self.force = self.keep = self.list = self.quiet = False

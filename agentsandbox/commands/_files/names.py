@@ -7,17 +7,9 @@ import re
 from agentsandbox.kernel.streams import decode, encode
 
 STYLES = (
-    "literal",
-    "shell",
-    "shell-always",
-    "shell-escape",
-    "shell-escape-always",
-    "c",
-    "c-maybe",
-    "escape",
-    "locale",
-    "clocale",
-)
+    "literal", "shell", "shell-always", "shell-escape", "shell-escape-always", "c", "c-maybe",
+    "escape", "locale", "clocale",
+)  # fmt: skip
 
 _PLAIN = re.compile(r"[A-Za-z0-9%+,\-./:@_\]{}#~]*\Z")
 _SHELL_SPECIAL = re.compile(r"[ !\"$&()*;<=>\[^`|'\\\t\n\r?]|^[#~]|^[{}]\Z")

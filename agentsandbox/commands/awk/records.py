@@ -91,16 +91,9 @@ class RecordReader:
     """The records of one input. `terminator` is the text that ended the last one: RT."""
 
     __slots__ = (
-        "_budget",
-        "_bytewise",
-        "_carry",
-        "_ended",
-        "_position",
-        "_text",
-        "block_text",
-        "source",
+        "_budget", "_bytewise", "_carry", "_ended", "_position", "_text", "block_text", "source",
         "terminator",
-    )
+    )  # fmt: skip
 
     def __init__(self, source: ByteReader, budget: Budget, *, bytewise: bool = False) -> None:
         self.source = source

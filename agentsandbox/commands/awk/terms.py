@@ -107,11 +107,12 @@ class Terms:
         message = "unexpected newline or end of string"
         if self.token.error is not None:
             return self.token.error
+        # what follows shows that it is no getline
         if (
             self.token.kind == "|"
             and self.position
             and self.tokens[self.position - 1].kind in OPERAND_ENDS
-        ):  # what follows shows that it is no getline
+        ):
             self.advance()
         if self.token.kind == "NEWLINE":
             if self.token.value == COMMENT:

@@ -17,13 +17,7 @@ from functools import partial
 
 from agentsandbox.commands.bc.library import LIBRARY, evaluate
 from agentsandbox.commands.bc.machine import Function, HaltError, Machine, StoppedError
-from agentsandbox.commands.bc.numbers import (
-    ONE,
-    ZERO,
-    CalculationError,
-    length_of,
-    scale_of,
-)
+from agentsandbox.commands.bc.numbers import ONE, ZERO, CalculationError, length_of, scale_of
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.streams import decode, encode
 

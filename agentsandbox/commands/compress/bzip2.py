@@ -37,10 +37,7 @@ _OBSTACLES = {
     "special": "is not a normal file.",
     "names": "has COUNT.",
 }
-_WRONG = {
-    "format": "bad magic number (file not created by bzip2)",
-    "end": "file ends unexpectedly",
-}
+_WRONG = {"format": "bad magic number (file not created by bzip2)", "end": "file ends unexpectedly"}
 """What -t says of damaged data."""
 
 
@@ -189,7 +186,7 @@ SUMMARY
 {LEVELS}  -9, --best          blocks of 900k
 """
 _MANNERS = Manners(
-    Release("NAME, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.", "-V, --version"),
+    Release("NAME, a block-sorting file compressor.  Version 1.0.8, 13-Jul-2019.", "-V, --version")
 )
 
 

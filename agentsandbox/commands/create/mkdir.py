@@ -22,9 +22,7 @@ _DIRECTORY = True
 @command(
     "mkdir",
     manners=Manners(
-        COREUTILS,
-        bytewise=True,
-        long_options="context mode parents verbose help version",
+        COREUTILS, bytewise=True, long_options="context mode parents verbose help version"
     ),
     usage="""
     Usage: mkdir [OPTION]... DIRECTORY...

@@ -17,9 +17,7 @@ _ATTEMPTS = 1000
 @command(
     "mktemp",
     manners=Manners(
-        COREUTILS,
-        bytewise=True,
-        long_options="directory quiet dry-run suffix tmpdir help version",
+        COREUTILS, bytewise=True, long_options="directory quiet dry-run suffix tmpdir help version"
     ),
     usage="""
     Usage: mktemp [OPTION]... [TEMPLATE]

@@ -16,9 +16,7 @@ from agentsandbox.errors import CommandError, UsageError
 @command(
     "truncate",
     manners=Manners(
-        COREUTILS,
-        bytewise=True,
-        long_options="no-create io-blocks reference size help version",
+        COREUTILS, bytewise=True, long_options="no-create io-blocks reference size help version"
     ),
     values={"size": lambda text: _read_size(text)},  # noqa: PLW0108 - it stands below
     usage="""

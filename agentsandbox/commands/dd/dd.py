@@ -20,10 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
 _MANNERS = Manners(
-    Release("NAME (coreutils) 9.1"),
-    bytewise=True,
-    long_options="help version",
-    unbuffered=True,
+    Release("NAME (coreutils) 9.1"), bytewise=True, long_options="help version", unbuffered=True
 )
 _PARSER = OptionParser(
     "      --help  display this help and exit\n      --version  print the release\n",

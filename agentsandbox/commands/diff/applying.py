@@ -134,9 +134,10 @@ class Application:
                         *removed,
                     ]
                     if removed and added:
+                        # the newline comes late
                         self.output.append(
                             b"#else\n" if removed[-1].endswith(b"\n") else b"#else\n\n"
-                        )  # the newline comes late
+                        )
                     self.output += [*added, b"#endif\n"]
                     at += len(removed)
                     self.taken = at

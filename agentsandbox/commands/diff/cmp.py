@@ -38,12 +38,7 @@ class _Comparison:
     __slots__ = ("ctx", "limit", "names", "sources")
 
     def __init__(
-        self,
-        ctx: CommandContext,
-        names: tuple[str, str],
-        limit: int | None,
-        *,
-        quiet: bool,
+        self, ctx: CommandContext, names: tuple[str, str], limit: int | None, *, quiet: bool
     ) -> None:
         self.ctx = ctx
         self.names = names

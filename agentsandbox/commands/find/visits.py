@@ -34,17 +34,8 @@ class Visit:
     """The file that the walk is at; one object for the whole walk."""
 
     __slots__ = (
-        "absolute",
-        "depth",
-        "directory",
-        "fs",
-        "kind",
-        "known",
-        "name",
-        "path",
-        "prune",
-        "top",
-    )
+        "absolute", "depth", "directory", "fs", "kind", "known", "name", "path", "prune", "top",
+    )  # fmt: skip
 
     def __init__(self, fs: FileSystem) -> None:
         self.fs = fs

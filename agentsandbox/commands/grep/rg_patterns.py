@@ -9,11 +9,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.grep.rg_syntax import (
-    refuse_newlines,
-    translate,
-    with_unicode,
-)
+from agentsandbox.commands.grep.rg_syntax import refuse_newlines, translate, with_unicode
 from agentsandbox.contract.command import describe_os_error
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.regexps import RegexError

@@ -172,11 +172,7 @@ def get_path(target: Value, path: Iterable[Value]) -> Value:
 
 
 def put_path(
-    target: Value,
-    path: Value,
-    value: Value,
-    budget: Budget,
-    owned: dict[int, Value] | None = None,
+    target: Value, path: Value, value: Value, budget: Budget, owned: dict[int, Value] | None = None
 ) -> Value:
     """Return `target` with `value` at the path; containers in `owned` are changed in place.
 

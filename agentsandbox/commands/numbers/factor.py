@@ -84,10 +84,7 @@ def _factors(budget: Budget, number: int) -> list[int]:
 @command(
     "factor",
     manners=Manners(
-        COREUTILS,
-        bytewise=True,
-        long_options="-debug help version",
-        unreadable_is_empty=("", ""),
+        COREUTILS, bytewise=True, long_options="-debug help version", unreadable_is_empty=("", "")
     ),
     late=True,
     usage="""

@@ -325,12 +325,7 @@ def _split_fields(text: str) -> list[str]:
         """,
         read_error=("NAME: error reading input: REASON", 0),
     ),
-    values={
-        **_CHOICES,
-        "delimiter": _character,
-        "padding": _padding,
-        "field": _field_ranges,
-    },
+    values={**_CHOICES, "delimiter": _character, "padding": _padding, "field": _field_ranges},
     usage="""
     Usage: numfmt [OPTION]... [NUMBER]...
     Convert NUMBERs, or the numbers in standard input, from and to forms that people read.

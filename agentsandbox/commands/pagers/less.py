@@ -10,8 +10,7 @@ from agentsandbox.kernel.streams import InputError, encode
 @command(
     "less",
     manners=Manners(
-        Release("NAME 590 (GNU regular expressions)", "-V, --version"),
-        write_error=SILENT,
+        Release("NAME 590 (GNU regular expressions)", "-V, --version"), write_error=SILENT
     ),
     digits="shift",
     permute=False,

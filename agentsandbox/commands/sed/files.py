@@ -141,9 +141,8 @@ class Files:
         try:
             if name == "/dev/stdin":
                 stdin = self.ctx.stdin
-                again = (
-                    stdin.reopened("r") if isinstance(stdin, File) else stdin
-                )  # a file is read from its beginning
+                # a file is read from its beginning
+                again = stdin.reopened("r") if isinstance(stdin, File) else stdin
                 return b"".join(list(again.blocks()))
             path = self.ctx.path(name)
             self.ctx.budget.charge(self.ctx.fs.stat(path).size)

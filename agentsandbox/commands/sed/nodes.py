@@ -86,17 +86,9 @@ class Command:
     """One command. `target` is the index to jump to: after a block's end, at a label."""
 
     __slots__ = (
-        "first",
-        "label",
-        "name",
-        "negated",
-        "number",
-        "second",
-        "substitution",
-        "table",
-        "target",
+        "first", "label", "name", "negated", "number", "second", "substitution", "table", "target",
         "text",
-    )
+    )  # fmt: skip
 
     def __init__(
         self, name: str, first: Address | None, second: Address | None, *, negated: bool

@@ -36,15 +36,9 @@ class SortKey:
     """One key. Fields count from 0; `end_field` is None if the key ends with the line."""
 
     __slots__ = (
-        "end_char",
-        "end_field",
-        "flags",
-        "reverse",
-        "skip_end",
-        "skip_start",
-        "start_char",
+        "end_char", "end_field", "flags", "reverse", "skip_end", "skip_start", "start_char",
         "start_field",
-    )
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.start_field = self.start_char = self.end_char = 0

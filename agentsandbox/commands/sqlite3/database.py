@@ -15,12 +15,7 @@ from __future__ import annotations
 import re
 import sqlite3
 
-from agentsandbox.commands.sqlite3.files import (
-    DatabaseFile,
-    OpenError,
-    parse_attach,
-    parse_detach,
-)
+from agentsandbox.commands.sqlite3.files import DatabaseFile, OpenError, parse_attach, parse_detach
 from agentsandbox.commands.sqlite3.memory import MemoryWatch
 from agentsandbox.commands.sqlite3.output import sql_literal
 from agentsandbox.contract.command import CommandContext

@@ -171,11 +171,7 @@ class _Import:
 
 
 def read_rows(
-    text: str,
-    column: str,
-    row: str,
-    complain: Callable[[str], None],
-    budget: Budget,
+    text: str, column: str, row: str, complain: Callable[[str], None], budget: Budget
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield (line number, fields) of each row."""
     if '"' in text:

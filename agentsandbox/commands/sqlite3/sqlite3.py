@@ -14,17 +14,7 @@ if TYPE_CHECKING:
 _VERSION = (
     "3.40.1 2022-12-28 14:03:47 df5c253c0b3dd24916e4ec7cf77d3db5294cc9fd45ae7b9c5e82ad8197f3alt1"
 )
-_MODES = (
-    "box",
-    "column",
-    "csv",
-    "json",
-    "line",
-    "list",
-    "markdown",
-    "table",
-    "tabs",
-)
+_MODES = ("box", "column", "csv", "json", "line", "list", "markdown", "table", "tabs")
 _VALUED = ("separator", "newline", "nullvalue", "cmd")
 _FLAGS = ("header", "noheader", "bail", "batch", "echo", "readonly", "version", "help")
 

@@ -75,18 +75,8 @@ class Member:
     """
 
     __slots__ = (
-        "device",
-        "gid",
-        "group",
-        "kind",
-        "link",
-        "mode",
-        "mtime",
-        "name",
-        "size",
-        "uid",
-        "user",
-    )
+        "device", "gid", "group", "kind", "link", "mode", "mtime", "name", "size", "uid", "user",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -33,14 +33,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.tar.names import SafeNames
     from agentsandbox.contract.command import Arguments, CommandContext
 
-_ACTIONS = {
-    "create": "c",
-    "extract": "x",
-    "list": "t",
-    "append": "r",
-    "update": "u",
-    "diff": "d",
-}
+_ACTIONS = {"create": "c", "extract": "x", "list": "t", "append": "r", "update": "u", "diff": "d"}
 _FORMATS = ("gzip", "bzip2", "xz", "lzma", "zstd")
 _LETTERS = {"gzip": "-z", "bzip2": "-j", "xz": "-J", "lzma": "--lzma", "zstd": "--zstd"}
 _POSITIONAL = frozenset(
@@ -62,11 +55,7 @@ _PROGRAMS = {
     "lzma": "lzma",
     "zstd": "zstd",
 }
-_EXISTING = {
-    "keep-old-files": "keep",
-    "skip-old-files": "skip",
-    "overwrite": "overwrite",
-}
+_EXISTING = {"keep-old-files": "keep", "skip-old-files": "skip", "overwrite": "overwrite"}
 _SETTERS = {
     "anchored": ("anchored", True),
     "wildcards": ("wildcards", True),

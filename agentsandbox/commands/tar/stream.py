@@ -105,11 +105,7 @@ class ArchiveReader:
     """The plain bytes of an archive, and how much of the current member is still unread."""
 
     def __init__(
-        self,
-        ctx: CommandContext,
-        reader: ByteReader,
-        format: str | None,
-        name: str = "",
+        self, ctx: CommandContext, reader: ByteReader, format: str | None, name: str = ""
     ) -> None:
         self._ctx = ctx
         self._source = Source(reader)
@@ -228,12 +224,7 @@ class ArchiveReader:
 class ArchiveWriter:
     """Writes an archive: compresses its bytes and fills the last record."""
 
-    def __init__(
-        self,
-        ctx: CommandContext,
-        target: ByteWriter,
-        format: str | None,
-    ) -> None:
+    def __init__(self, ctx: CommandContext, target: ByteWriter, format: str | None) -> None:
         self._ctx = ctx
         self._target = target
         self._compressor: Compressor | None = None

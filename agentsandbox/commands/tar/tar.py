@@ -240,14 +240,7 @@ def _append(ctx: CommandContext, options: TarOptions) -> None:
     target.release()
 
 
-_DO = {
-    "c": _create,
-    "x": _extract,
-    "t": _list,
-    "r": _append,
-    "u": _append,
-    "d": _compare,
-}
+_DO = {"c": _create, "x": _extract, "t": _list, "r": _append, "u": _append, "d": _compare}
 
 
 def _run(ctx: CommandContext, words: Sequence[str]) -> int:

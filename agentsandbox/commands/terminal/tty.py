@@ -12,9 +12,7 @@ from agentsandbox.errors import UsageError
 @command(
     "tty",
     manners=Manners(
-        COREUTILS,
-        long_options="silent help version",
-        write_error=("NAME: write error: REASON", 3),
+        COREUTILS, long_options="silent help version", write_error=("NAME: write error: REASON", 3)
     ),
     usage="""
     Usage: tty [OPTION]...

@@ -40,12 +40,7 @@ from agentsandbox.commands.yq.nodes import (
 )
 from agentsandbox.commands.yq.paths import children, explode, matches_key, merge
 from agentsandbox.commands.yq.reader import read_yaml
-from agentsandbox.commands.yq.scalars import (
-    format_float,
-    parse_float,
-    parse_integer,
-    wrapped,
-)
+from agentsandbox.commands.yq.scalars import format_float, parse_float, parse_integer, wrapped
 from agentsandbox.commands.yq.writer import write_yaml
 
 TYPE_CHECKING = False

@@ -50,24 +50,9 @@ class Entry:
     """A member. `mtime` is in seconds; `data` holds the compressed bytes to be written."""
 
     __slots__ = (
-        "comment",
-        "compressed",
-        "crc",
-        "data",
-        "extra",
-        "flags",
-        "method",
-        "mode",
-        "mtime",
-        "name",
-        "offset",
-        "place",
-        "raw_name",
-        "size",
-        "stamp",
-        "text",
-        "unix",
-    )
+        "comment", "compressed", "crc", "data", "extra", "flags", "method", "mode", "mtime", "name",
+        "offset", "place", "raw_name", "size", "stamp", "text", "unix",
+    )  # fmt: skip
 
     def __init__(self, name: str) -> None:
         self.name = name

@@ -16,19 +16,9 @@ if TYPE_CHECKING:
 
 WEEKDAYS = ("Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday")
 MONTHS = (
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-)
+    "January", "February", "March", "April", "May", "June", "July", "August", "September",
+    "October", "November", "December",
+)  # fmt: skip
 NANO = 1_000_000_000
 
 
@@ -97,10 +87,7 @@ class _Spec:
 
 _CONVERSION = re.compile(r"%([_\-+0^#]*)(\d*)(?:([EO])|(:{1,3})(?=z))?(.|\Z)", re.ASCII | re.DOTALL)
 
-_YEARS: dict[str, Callable[[Moment], int]] = {
-    "Y": lambda m: m.year,
-    "G": lambda m: m.iso_week()[0],
-}
+_YEARS: dict[str, Callable[[Moment], int]] = {"Y": lambda m: m.year, "G": lambda m: m.iso_week()[0]}
 _NUMBERS: dict[str, tuple[int, str, Callable[[Moment], int]]] = {
     "d": (2, "0", lambda m: m.mday),
     "e": (2, "_", lambda m: m.mday),

@@ -17,32 +17,11 @@ COMMAND_MARK = b"#!command "
 
 _MTIME = 1_704_067_200.0  # 2024-01-01, so that listings don't depend on when the process started
 _SYSTEM_DIRECTORIES = (
-    "/boot",
-    "/etc/alternatives",
-    "/etc/profile.d",
-    "/media",
-    "/mnt",
-    "/opt",
-    "/run",
-    "/run/lock",
-    "/srv",
-    "/sys",
-    "/usr/games",
-    "/usr/include",
-    "/usr/lib",
-    "/usr/local/bin",
-    "/usr/local/lib",
-    "/usr/local/share",
-    "/usr/sbin",
-    "/usr/share",
-    "/usr/share/doc",
-    "/usr/share/misc",
-    "/usr/src",
-    "/var/cache",
-    "/var/lib",
-    "/var/log",
-    "/var/spool",
-)
+    "/boot", "/etc/alternatives", "/etc/profile.d", "/media", "/mnt", "/opt", "/run", "/run/lock",
+    "/srv", "/sys", "/usr/games", "/usr/include", "/usr/lib", "/usr/local/bin", "/usr/local/lib",
+    "/usr/local/share", "/usr/sbin", "/usr/share", "/usr/share/doc", "/usr/share/misc", "/usr/src",
+    "/var/cache", "/var/lib", "/var/log", "/var/spool",
+)  # fmt: skip
 _COMMON_DIRECTORIES = ("/", "/dev/shm", "/tmp", "/var/tmp")
 """Directories in which anyone may create names."""
 _LINKS = {

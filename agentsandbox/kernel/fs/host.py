@@ -87,16 +87,8 @@ class HostFileSystem(CanonicalFileSystem):
     """
 
     __slots__ = (
-        "_handles",
-        "_me",
-        "_number",
-        "_opened",
-        "_path",
-        "grown",
-        "limits",
-        "made",
-        "read_only",
-    )
+        "_handles", "_me", "_number", "_opened", "_path", "grown", "limits", "made", "read_only",
+    )  # fmt: skip
 
     direct = True
 

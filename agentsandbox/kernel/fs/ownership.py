@@ -64,18 +64,9 @@ class Ledger(Tree):
     """
 
     __slots__ = (
-        "_hard_token",
-        "clock",
-        "limits",
-        "max_bytes",
-        "max_nodes",
-        "mounted",
-        "nodes",
-        "opened",
-        "orphans",
-        "token",
-        "used",
-    )
+        "_hard_token", "clock", "limits", "max_bytes", "max_nodes", "mounted", "nodes", "opened",
+        "orphans", "token", "used",
+    )  # fmt: skip
 
     token: object
     used: int

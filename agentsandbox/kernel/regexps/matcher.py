@@ -18,11 +18,7 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short, compile_pattern
 from agentsandbox.kernel.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.kernel.regexps.automaton import MAX_PLACES, Automaton
-from agentsandbox.kernel.regexps.literal_prefixes import (
-    edge_run,
-    match_collector,
-    prefixed_sources,
-)
+from agentsandbox.kernel.regexps.literal_prefixes import edge_run, match_collector, prefixed_sources
 from agentsandbox.kernel.regexps.parser import (
     RegexError,
     Tree,

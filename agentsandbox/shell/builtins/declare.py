@@ -300,13 +300,14 @@ class _Declaration:
             shown = argument if isinstance(argument, str) else argument.source
             raise CommandError(f"`{shown}': not a valid identifier")
         self.is_new_local = local and name not in shell.variables.scopes[-1]
+        # declare -a a="$text" reads an expanded text as an array literal too
         if (
             assignment is not None
             and isinstance(assignment.value, str)
             and assignment.subscript is None
             and assignment.value.startswith("(")
             and assignment.value.endswith(")")
-        ):  # declare -a a="$text" reads an expanded text as an array literal too
+        ):
             value, append = assignment.value, assignment.append
             literal = array_from_text(shell, name, value, append, on, self.is_new_local)
             assignment = literal or assignment
@@ -466,9 +467,8 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
     value = shell.values.get(name)
     if not variables.make_local(name):
         return
-    if temporary and depth == len(
-        variables.scopes
-    ):  # the assignment in front of `local` itself: the local takes its place
+    # the assignment in front of `local` itself: the local takes its place
+    if temporary and depth == len(variables.scopes):
         variables.scopes[-1][name] = scope.pop(name)
     if inherit or shell.options.shopt["localvar_inherit"]:
         if isinstance(value, (IndexedArray, AssociativeArray)):

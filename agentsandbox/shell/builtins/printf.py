@@ -44,9 +44,8 @@ def printf(shell: Shell, words: list[str]) -> int:
 
     def warn(message: str) -> None:
         stream = shell.fds.get(1)
-        if (
-            variable is None and stream is not None
-        ):  # whole lines come before the complaint, as from a line buffer
+        # whole lines come before the complaint, as from a line buffer
+        if variable is None and stream is not None:
             written = b"".join(rendering.output)
             end = written.rfind(b"\n") + 1
             stream.write(written[:end])

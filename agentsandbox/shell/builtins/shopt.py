@@ -31,9 +31,8 @@ def shopt(shell: Shell, words: list[str]) -> int:
     status = 0
     if not names:
         wanted = None if not changing else "s" in options
-        for name in sorted(
-            known, key=lambda name: (name != "autocd", name)
-        ):  # bash lists autocd first
+        # bash lists autocd first
+        for name in sorted(known, key=lambda name: (name != "autocd", name)):
             on = _is_on(shell, name, of_set)
             if wanted is None or on is wanted:
                 if "q" not in options:

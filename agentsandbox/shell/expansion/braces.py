@@ -16,9 +16,8 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.compiling import Fields, Words
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-    Items = TypeVar(
-        "Items", str, list[str | Part]
-    )  # characters of unquoted text and other parts whole; a plain word is a text
+    # characters of unquoted text and other parts whole; a plain word is a text
+    Items = TypeVar("Items", str, list[str | Part])
 
 _LONG = 65536
 """Characters from which on a word is weighed with the others."""
@@ -123,9 +122,8 @@ def expand_braces(parts: tuple[Part, ...], budget: Budget) -> Iterator[tuple[Par
             items.extend(part.text)
         else:
             items.append(part)
-    budget.charge(
-        8 * len(items) * min(items.count("{"), _DEPTH)
-    )  # every brace keeps what is behind it
+    # every brace keeps what is behind it
+    budget.charge(8 * len(items) * min(items.count("{"), _DEPTH))
     for expanded in _expand(items, budget, 0):
         budget.step(1 + (len(expanded) >> 4))
         yield _join(expanded)

@@ -57,9 +57,8 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
         evaluate = compile_tree(parse_arithmetic(source), source)
     except (ArithmeticSyntaxError, ExpansionError):
         return None
-    again = not keys and not _CHANGES.search(
-        source
-    )  # an error shows the text with the values in it
+    # an error shows the text with the values in it
+    again = not keys and not _CHANGES.search(source)
     texts = [words.text(part) for part in operands]
     readers = [
         _operand_reader(part, words)

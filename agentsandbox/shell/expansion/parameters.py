@@ -275,9 +275,8 @@ def _length(reader: ParameterReader) -> ParameterReader:
 
     def length(host: ExpansionHost) -> str:
         text = single(host)
-        if (
-            array and host.options.nounset and isinstance(host.values.get(array), (str, int))
-        ):  # bash wants an array there
+        # bash wants an array there
+        if array and host.options.nounset and isinstance(host.values.get(array), (str, int)):
             raise ExpansionError(f"{array}: unbound variable")
         if text is None:
             if host.options.nounset and not (

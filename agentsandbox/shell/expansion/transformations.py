@@ -173,9 +173,8 @@ def _all_changed(host: ExpansionHost, change: Callable[[str], str], text: str) -
     pieces = []
     for start in range(0, len(text), _PIECE):
         piece = text[start : start + _PIECE]
-        changed = (
-            piece if "Σ" in piece else change(piece)
-        )  # the only letter whose lower case depends on its neighbours
+        # the only letter whose lower case depends on its neighbours
+        changed = piece if "Σ" in piece else change(piece)
         if changed == piece and not piece.isascii():
             host.budget.step(_PIECE >> 3)
             changed = "".join(map(change, piece))

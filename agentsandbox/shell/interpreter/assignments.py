@@ -178,9 +178,8 @@ def _assign_associative(
         array = AssociativeArray()
         variables.replace(name, array)
     assert isinstance(array, AssociativeArray)
-    if (
-        elements and elements[0][0] is None and not written[0].startswith("[")
-    ):  # (key value key value …)
+    # (key value key value …)
+    if elements and elements[0][0] is None and not written[0].startswith("["):
         texts = [text for _, _, text in elements]
         for position in range(0, len(texts), 2):
             if not texts[position]:
@@ -289,9 +288,8 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
 
         def bind_list(shell: Shell, associative: bool = False) -> BoundAssignment:
             if not argument and isinstance(shell.values.get(name), (str, int)):
-                shell.variables.array_for_writing(
-                    name
-                )  # which it already is for the words of the list
+                # which it already is for the words of the list
+                shell.variables.array_for_writing(name)
             associative = associative or shell.variables.is_associative(name)
             bound = BoundAssignment(name, elements(shell, associative), None, append, source)
             if associative:

@@ -33,9 +33,8 @@ def command_failed(
         if inherited(shell, "ERR"):
             run_trap(shell, "ERR", line)
     if shell.options.errexit:
-        if (
-            shell.process.level and "EXIT" in shell.traps.handlers
-        ):  # in a subshell it still sees the locals
+        # in a subshell it still sees the locals
+        if shell.process.level and "EXIT" in shell.traps.handlers:
             status = run_exit_trap(shell, status)
         raise Stopped(status, shell.line if line is None else line)
 

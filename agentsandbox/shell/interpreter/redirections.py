@@ -254,9 +254,8 @@ def _place(node: Redirection, default: int) -> Callable[[Shell, Table, Stream], 
                 number += 1
             _hold(shell, variable, str(number))
             table[number] = stream
-            if not shell.options.shopt[
-                "varredir_close"
-            ]:  # such a descriptor outlives the command: the shell itself owns it
+            # such a descriptor outlives the command: the shell itself owns it
+            if not shell.options.shopt["varredir_close"]:
                 stream.acquire()
                 shell.descriptors.owned = {**shell.descriptors.owned, number: stream}
 

@@ -190,16 +190,8 @@ class _Command:
     """
 
     __slots__ = (
-        "alone",
-        "assigns",
-        "binders",
-        "moved",
-        "node",
-        "order",
-        "redirect",
-        "text",
-        "words",
-    )
+        "alone", "assigns", "binders", "moved", "node", "order", "redirect", "text", "words",
+    )  # fmt: skip
 
     def __init__(self, node: SimpleCommand) -> None:
         self.node = node

@@ -218,9 +218,8 @@ def _reset_seconds(shell: ShellParts, value: str | None) -> None:
 
 def _reset_getopts(shell: ShellParts, value: str | None) -> None:
     number = (value or "").lstrip("0")
-    if number in ("", "1") or not (
-        number.isdigit() and number.isascii()
-    ):  # otherwise getopts continues inside the current cluster (-abc)
+    # otherwise getopts continues inside the current cluster (-abc)
+    if number in ("", "1") or not (number.isdigit() and number.isascii()):
         shell.specials.getopts_position = 0, 0
 
 

@@ -301,9 +301,8 @@ def text_of(node: Command) -> str:
 @compiles(Background)
 def _background(node: Background) -> Run:
     command = node.command
-    if (
-        isinstance(command, Pipeline) and command.negated
-    ):  # bash forgets the ! of an asynchronous pipeline
+    # bash forgets the ! of an asynchronous pipeline
+    if isinstance(command, Pipeline) and command.negated:
         command = Pipeline(command.commands, False, command.timed, command.line)
     run = compile_stage(command)[1]
     if isinstance(command, SimpleCommand):

@@ -243,9 +243,8 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
 
     def read(shell: Shell) -> str:
         text = substitute(shell, cat, in_place=False)
-        if (
-            shell.options.errexit and shell.control.substitution_status
-        ):  # for bash this is an error of the shell itself
+        # for bash this is an error of the shell itself
+        if shell.options.errexit and shell.control.substitution_status:
             raise Exit(1)
         return text
 

@@ -212,13 +212,11 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool
     stream = shell.fds.get(2)
     if stream is not None:
         stream.write(encode("".join(lines[:1] if shell.options.errexit else lines)))
-    if shell.options.errexit and (
-        error.source_line is not None or origin != "eval: "
-    ):  # bash ends at once
+    # bash ends at once
+    if shell.options.errexit and (error.source_line is not None or origin != "eval: "):
         raise Exit(2)
-    if (
-        error.in_substitution and not main
-    ):  # bash reads it with a parser of its own, whose errors end the shell
+    # bash reads it with a parser of its own, whose errors end the shell
+    if error.in_substitution and not main:
         raise Exit(
             127 if shell.invocation.source == "environment" and not shell.process.level else 1
         )

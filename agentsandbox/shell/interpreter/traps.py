@@ -113,9 +113,8 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
     """
     if not shell.traps.active:
         shell.specials.command_text = text
-    if (
-        shell.traps.announced
-    ):  # the DEBUG trap of a stage of a pipeline has run before the stage was started
+    # the DEBUG trap of a stage of a pipeline has run before the stage was started
+    if shell.traps.announced:
         shell.traps.announced = False
         return False
     if not shell.traps.handlers.get("DEBUG"):

@@ -80,9 +80,8 @@ class BracedReader(Lexer):
         name = self._parameter_name()
         if name is None:
             return None
-        if (
-            name == "*" and mode == BRACE_H
-        ):  # bash joins with blanks in a here-document, whatever IFS is
+        # bash joins with blanks in a here-document, whatever IFS is
+        if name == "*" and mode == BRACE_H:
             name = "@"
         self._skip_joints()
         subscript: Word | None = None

@@ -141,9 +141,8 @@ class _Reader:
             and self.word.source.isdigit()
             and parser.text[parser.position : parser.position + 1] in ("<", ">")
         ):
-            raise self.error(
-                "unexpected token 284 in conditional command"
-            )  # for bash this is a descriptor
+            # for bash this is a descriptor
+            raise self.error("unexpected token 284 in conditional command")
         if self.token == "word" and self.word.source == "!":
             parser.enter()
             inner = self.term()

@@ -326,9 +326,8 @@ class Parser(WordReader):
             redirections.append(redirection)
         if redirections:
             command.redirections = tuple(redirections)  # type: ignore[misc]
-            if (
-                self.position < len(self.text) and not self.at_operator()
-            ):  # behind a redirection no word is reserved
+            # behind a redirection no word is reserved
+            if self.position < len(self.text) and not self.at_operator():
                 raise self.unexpected(self.token())
         return command
 
@@ -340,10 +339,8 @@ class Parser(WordReader):
             if following == ")":
                 expression = self.arithmetic_word(start + 2, end, end + 2)
                 return ArithmeticCommand(expression, (), self.line_at(end))
-            if following in (
-                "",
-                "\n",
-            ):  # bash takes a second parenthesis in the next line for no subshell either
+            # bash takes a second parenthesis in the next line for no subshell either
+            if following in ("", "\n"):
                 line = self.text[self.text.rfind("\n", 0, end) + 1 : end + 1]
                 raise self.error(
                     f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True
@@ -610,9 +607,8 @@ class Parser(WordReader):
             document = HereDocument(delimiter, quoted)
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
-        if operator in (">&", "<&") and self.text.startswith(
-            "-", self.position
-        ):  # `>&-` is one token, whatever follows
+        # `>&-` is one token, whatever follows
+        if operator in (">&", "<&") and self.text.startswith("-", self.position):
             self.position += 1
             return Redirection(
                 operator,
@@ -631,9 +627,8 @@ class Parser(WordReader):
             and operator not in (">&", "<&")
             and self.text[self.position : self.position + 1] in ("<", ">")
         ):
-            raise self.unexpected(
-                target.source
-            )  # a number right before an operator is a token of its own
+            # a number right before an operator is a token of its own
+            raise self.unexpected(target.source)
         return Redirection(operator, target, int(number) if number else None, variable, line)
 
     def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:

@@ -117,9 +117,8 @@ class _Printer:
             final = number == len(commands) - 1
             if isinstance(each, Background) or (self.documents and not (final and header)):
                 continue
-            if (
-                self.documented and not self.exact and not final
-            ):  # bash leaves out one semicolon behind a here-document
+            # bash leaves out one semicolon behind a here-document
+            if self.documented and not self.exact and not final:
                 self.documented = False
                 continue
             self.write(last if final else ";")

@@ -330,9 +330,8 @@ class WordReader(BracedReader):
         """Read the expansion at `$`; pass over a mere dollar sign and return None."""
         text = self.text
         start = self.position
-        while text.startswith(
-            "\\\n", start + 1
-        ):  # a joined line between the dollar and what it expands
+        # a joined line between the dollar and what it expands
+        while text.startswith("\\\n", start + 1):
             start += 2
         self.position = start
         following = text[start + 1 : start + 2]
@@ -382,9 +381,8 @@ class WordReader(BracedReader):
         except ShellSyntaxError:
             self.pending, self.nesting = pending, nesting
             end = self.parenthesis_end(start + 2)
-            line = (
-                self.first_line - 1 if mode == HERE else self.line_at(start)
-            )  # a here-document's commands are numbered from its own
+            # a here-document's commands are numbered from its own
+            line = self.first_line - 1 if mode == HERE else self.line_at(start)
             body = self._parsed_later(self.text[start + 2 : end], line)
             self.position = end + 1
         return CommandSubstitution(body, self.text[start : self.position])
@@ -583,9 +581,10 @@ class WordReader(BracedReader):
                         if error.source_line is None
                         else body[substitution + 2 :].split("\n")[below]
                     )
+                    # as if it began the body
                     return CommandSubstitution(
                         Unreadable(error.message, self.first_line + below, shown)
-                    )  # as if it began the body
+                    )
                 return Parameter(
                     "", operator="bad", operands=(Word((), _without_end(body, opening)),)
                 )

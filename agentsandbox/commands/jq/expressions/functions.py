@@ -249,11 +249,7 @@ def _call_builtin(
 
 
 def _expanded(
-    compiler: Compiler,
-    definition: nodes.Definition,
-    node: nodes.Call,
-    scope: Scope,
-    tail: Caller,
+    compiler: Compiler, definition: nodes.Definition, node: nodes.Call, scope: Scope, tail: Caller
 ) -> Code:
     """Return the body of a built-in function, compiled with the arguments in place.
 
