@@ -48,7 +48,7 @@ FAMILIES = {
     "split": "csplit split",
     "system": "free getconf hostname locale nproc uname uptime",
     "terminal": "clear stty tput tty",
-    "zip": "unzip zip zipinfo",
+    "zip": "unzip zip zipinfo=unzip",
 }
 """The commands of each package; `name=module` where the module is not called as the command."""
 

@@ -1,6 +1,4 @@
-"""`echo` (GNU coreutils): print words. The shell has its own; this one runs under `xargs`, `env`
-and `find`.
-"""
+"""`echo` (GNU coreutils): print words, under `xargs`, `env` and `find`."""
 
 from __future__ import annotations
 

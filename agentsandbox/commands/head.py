@@ -63,10 +63,7 @@ def _first_bytes(ctx: CommandContext, source: ByteReader, count: int) -> None:
 
 
 def _all_but_lines(ctx: CommandContext, source: ByteReader, count: int, end: bytes) -> None:
-    """Print all but the last `count` lines.
-
-    Blocks wait until that many lines follow them.
-    """
+    """Print all but the last `count` lines; blocks wait until that many lines follow them."""
     waiting: deque[tuple[bytes, int]] = deque()
     total = size = 0
     last = b""

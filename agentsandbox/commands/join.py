@@ -1,6 +1,4 @@
-"""`join` (POSIX 1003.1-2017, GNU coreutils): join the lines of two sorted files on a common
-field.
-"""
+"""`join` (POSIX, GNU coreutils): join the lines of two sorted files on a common field."""
 
 from __future__ import annotations
 

@@ -27,9 +27,7 @@ _MOST = 1 << 20
 
 
 def _style(ctx: CommandContext | None, text: str, section: str) -> Callable[[bytes], bool] | str:
-    """Return the letter of a numbering style; for `pREGEX` a function from a line to whether it
-    gets a number, which needs a context.
-    """
+    """Return the letter of a numbering style, or a function of a line for `pREGEX`."""
     if text in ("a", "t", "n"):
         return text
     if text.startswith("p"):

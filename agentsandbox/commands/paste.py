@@ -1,6 +1,4 @@
-"""`paste` (POSIX 1003.1-2017, GNU coreutils): lines of several files side by side, or of one file
-in a row.
-"""
+"""`paste` (POSIX, GNU coreutils): lines of several files side by side, or of one in a row."""
 
 from __future__ import annotations
 

@@ -72,9 +72,7 @@ def tee(ctx: CommandContext, args: Arguments) -> int:
 def _write_all(
     ctx: CommandContext, outputs: list[tuple[str, ByteWriter]], block: bytes, *, keep: bool
 ) -> None:
-    """Write a block everywhere; outputs that fail are dropped, and a closed pipe ends all unless
-    `keep`.
-    """
+    """Write a block everywhere; failing outputs are dropped, a closed pipe ends unless `keep`."""
     closed: PipeClosed | None = None
     for name, out in list(outputs):
         try:

@@ -90,9 +90,7 @@ def _count_characters(block: bytes) -> int:
 
 
 def _widest(block: bytes) -> int:
-    """Return the width of the widest line of a block: tabs stop every 8, `\\r` and `\\f` start
-    again.
-    """
+    """Return the width of the widest line; tabs stop every 8, `\\r` and `\\f` start again."""
     if not block.translate(None, _PLAIN):
         return max(map(len, block.split(b"\n")))
     widest = 0
@@ -157,9 +155,7 @@ def _size_at_once(source: ByteReader) -> int | None:
 
 
 def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[str]) -> int:
-    """GNU's column width: the digits of all sizes together, 7 when a size is not known
-    beforehand.
-    """
+    """Return GNU's column width: the digits of all sizes together, 7 if one is unknown."""
     if len(names) == 1 and len(wanted) == 1:
         return 1
     smallest, total = 1, 0

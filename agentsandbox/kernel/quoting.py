@@ -7,17 +7,9 @@ import re
 from agentsandbox.kernel.streams import encode
 
 _NAMED = {
-    "\x1b": "\\E",
-    "\a": "\\a",
-    "\b": "\\b",
-    "\f": "\\f",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\t": "\\t",
-    "\v": "\\v",
-    "\\": "\\\\",
-    "'": "\\'",
-}
+    "\x1b": "\\E", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
+    "\v": "\\v", "\\": "\\\\", "'": "\\'",
+}  # fmt: skip
 _SPECIAL = re.compile(r"([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~", re.ASCII)
 _METACHARACTER = re.compile(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]|^\#|(?<![^:=])~""")
 _UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")

@@ -346,10 +346,6 @@ class OutputLog:
         except PipeClosed:
             pass
 
-    def bytes_of(self, number: int) -> bytes:
-        """Return what was written to one of the two streams."""
-        return b"".join([data for stream, data in self.entries if stream == number])
-
 
 class Capture(Stream):
     """The script's stdout (1) or stderr (2): writes to the log, up to its limit."""

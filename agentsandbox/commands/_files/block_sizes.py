@@ -100,9 +100,7 @@ class SizeFormat:
 
 
 def parse_block_size(text: str, what: str, status: int = 1) -> SizeFormat:
-    """Return the format of `--block-size=TEXT`: "1K", "MB", "human-readable", "si". `what` is the
-    name of the value in messages.
-    """
+    """Return the format of `--block-size=TEXT` ("1K", "MB", "si"); messages say `what`."""
     text_shown = text
     text = text.removeprefix("'")  # digits in groups, which this locale has not
     if text in ("human-readable", "si"):

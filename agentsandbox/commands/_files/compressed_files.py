@@ -144,9 +144,7 @@ def find_obstacle(info: Stat, obstacles: Mapping[str, str], *, links: bool) -> s
 
 
 def split_suffix(name: str, suffixes: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return (name without its suffix, suffix), None without one. `suffixes` says what takes the
-    place of each: ".tgz" becomes ".tar".
-    """
+    """Return (name without its suffix, suffix or None); `suffixes` maps ".tgz" to ".tar"."""
     base = name.rpartition("/")[2]
     for suffix, instead in suffixes.items():
         if base.endswith(suffix) and len(base) > len(suffix):

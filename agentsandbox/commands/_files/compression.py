@@ -300,9 +300,7 @@ def decompress(source: Source, format: str, budget: Budget) -> Iterator[bytes]:
 
 
 def _unzstd(source: Source, budget: Budget) -> Iterator[bytes]:
-    """Yield the data of zstd frames. The library cannot bound its output, so its input is small,
-    and smaller the further it expands.
-    """
+    """Yield the data of zstd frames; the input is fed in pieces that shrink as it expands."""
     zstandard = load_zstandard()
     first = True
     while first or source.peek(1):
@@ -421,9 +419,7 @@ def compress_stream(
     block: int,
     steps: int,
 ) -> tuple[int, int]:
-    """Compress all of the source; return the bytes before and after. Each `block` costs `steps`
-    of the budget.
-    """
+    """Compress all of the source; return the bytes before and after. A `block` costs `steps`."""
     before = after = 0
     for plain in source.blocks(block):
         budget.step(steps)

@@ -24,9 +24,7 @@ _BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
 
 
 class Rule:
-    """One line: `regex` matches paths relative to the directory of the ignore file; `keeps` undoes
-    earlier lines.
-    """
+    """One line: `regex` matches paths below the ignore file; `keeps` undoes earlier lines."""
 
     __slots__ = ("directories_only", "keeps", "regex")
 

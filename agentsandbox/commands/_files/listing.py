@@ -33,9 +33,7 @@ class Entry:
 
 
 def indicator(info: Stat | None, style: str) -> str:
-    """Return the character that `ls -F` ("classify"), `--file-type` or `-p` ("slash") puts after
-    the name.
-    """
+    """Return the character after a name for `ls -F` ("classify"), `--file-type`, `-p`."""
     if info is None or style == "none":
         return ""
     mode = info.mode
@@ -137,9 +135,7 @@ class Colors:
         return f"{left}{code}{right}{text}{left}{reset}{right}"
 
     def begin(self, line: str) -> str:
-        """Return the line to be written: a reset of the terminal precedes the first colour of
-        all.
-        """
+        """Return the line to write: the terminal is reset before the first colour."""
         if self._started:
             return line
         left, right, reset = self._codes["lc"], self._codes["rc"], self._codes["rs"]

@@ -102,9 +102,7 @@ class _Change:
 
 
 def compile_mode(text: str, umask: int) -> Callable[[int, bool], int] | None:
-    """Return a function from (permission bits, whether it is a directory) to the new bits, None if
-    `text` is not a mode.
-    """
+    """Return a function from (permissions, is a directory) to new permissions; None if invalid."""
     changes: list[_Change] = []
     octal = re.fullmatch(r"0*([0-7]{0,4})", text)
     if text and octal:

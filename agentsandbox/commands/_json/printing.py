@@ -105,9 +105,7 @@ class _Parts(list[str]):
 
 
 def _is_simple(value: list[Value]) -> bool:
-    """Whether a short array has so little in it that Python's encoder may print it whole: the event
-    of a stream for one.
-    """
+    """Whether Python's encoder may print a short array whole, such as an event of a stream."""
     for item in value:
         kind = type(item)
         if kind not in _PLAIN and (

@@ -1,6 +1,4 @@
-"""Regular expressions: Oniguruma's Perl syntax, on `re` where that cannot explode, else on the
-`regex` package with a time limit.
-"""
+"""Regular expressions of jq: Oniguruma's syntax on `re`, or on `regex` with a time limit."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Finding a program as `execvp` does, for commands that run others: they word a failure
-themselves.
-"""
+"""Finding a program as `execvp` does, for commands that run others."""
 
 from __future__ import annotations
 

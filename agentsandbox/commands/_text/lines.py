@@ -1,6 +1,4 @@
-"""Input in large blocks of whole lines, metered; and giving back to a file what was read too
-far.
-"""
+"""Input in large blocks of whole lines, metered, and returning what was read too far."""
 
 from __future__ import annotations
 
@@ -31,9 +29,7 @@ def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[by
 def line_blocks(
     budget: Budget, source: ByteReader, end: bytes = b"\n", size: int = 4 * BLOCK
 ) -> Iterator[bytes]:
-    """Large blocks that end with `end` (the last may lack it); a single line is limited like any
-    value.
-    """
+    """Yield large blocks that end with `end` (the last may lack it), each limited in size."""
     rest: list[bytes] = []
     waiting = 0
     while block := source.read(size if budget.rest is None else min(size, BLOCK)):
@@ -175,9 +171,7 @@ def inputs(ctx: CommandContext, names: Sequence[str]) -> Iterator[tuple[str, Byt
 
 
 def give_back(source: ByteReader, count: int) -> None:
-    """Let the next reader of a file see the last `count` bytes again; what came through a pipe is
-    gone, as on Unix.
-    """
+    """Let the next reader of a file see the last `count` bytes again; a pipe cannot."""
     if count and hasattr(source, "seek"):
         try:
             source.seek(-count, 1)

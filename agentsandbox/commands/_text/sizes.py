@@ -1,6 +1,4 @@
-"""Numbers with the suffixes that GNU tools accept: "10K", "5MB", "0x" never; and their wording when
-it is wrong.
-"""
+"""Numbers with the suffixes that GNU tools accept ("10K", "5MB"), and their messages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""The order of version numbers and of file names that hold some: `sort -V`, `ls -v` (gnulib's
-`filevercmp`).
-"""
+"""The order of version numbers in texts: `sort -V`, `ls -v` (gnulib's `filevercmp`)."""
 
 from __future__ import annotations
 
@@ -96,9 +94,7 @@ class _Numbers(dict[bytes, bytes]):
 
 
 class _Templates(dict[bytes, tuple[bytes, int]]):
-    """For a text with "0" in the place of each number: its key with a place for each, and how many
-    they are.
-    """
+    """Return the key of a text with "0" for each number, and how many numbers it has."""
 
     def __missing__(self, text: bytes) -> tuple[bytes, int]:
         end = _suffix(text)

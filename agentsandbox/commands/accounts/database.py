@@ -1,6 +1,4 @@
-"""Users and groups of the sandbox, from /etc/passwd and /etc/group, for `id`, `groups`,
-`whoami`.
-"""
+"""Users and groups of the sandbox, from /etc/passwd and /etc/group."""
 
 from __future__ import annotations
 

@@ -265,9 +265,7 @@ class Exit(Node):
 
 
 class Rule(Node):
-    """A pattern and its action: `kind` is "BEGIN", "END", "BEGINFILE", "ENDFILE", "always",
-    "pattern" or "range".
-    """
+    """A pattern (of a `kind` such as BEGIN, always, pattern, range) and its action."""
 
     kind: str
     first: Expression | None

@@ -1,6 +1,4 @@
-"""The runtime of a compiled program: its special variables, and the built-in functions that need
-the state of the run.
-"""
+"""The runtime of a compiled program: special variables and functions that need its state."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`xz`, `unxz`, `xzcat` and the same for the older format .lzma (XZ Utils): files compressed with
-LZMA.
-"""
+"""`xz`, `unxz`, `xzcat` (XZ Utils), and the same for the older format .lzma."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`zstd`, `unzstd` and `zstdcat`: files compressed with Zstandard, if the host has installed the
-extra `zstd`.
-"""
+"""`zstd`, `unzstd` and `zstdcat`, if the host has installed the extra `zstd`."""
 
 from __future__ import annotations
 

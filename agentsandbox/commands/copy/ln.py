@@ -75,9 +75,7 @@ class _Linker:
         self._make(text, source, target, backup, replace=existing is not None)
 
     def _keep(self, source: str, target: str, info: Stat | None, existing: Stat) -> str | None:
-        """Prepare to replace an existing target: return the name of its backup ("" without one),
-        None to leave it.
-        """
+        """Prepare to replace a target: return its backup's name (or ""), None to leave it."""
         ctx = self.ctx
         shown = quote_always(target)
         if (

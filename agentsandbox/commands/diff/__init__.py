@@ -1,3 +1,1 @@
-"""Comparing and patching files line by line: edit scripts as GNU diff makes them, their formats,
-and applying them.
-"""
+"""Comparing and patching files line by line: edit scripts, their formats, applying them."""

@@ -41,10 +41,7 @@ With no FILE, or when FILE is -, read standard input.
 
 
 class _Encoding:
-    """One encoding: `group` bytes make `letters` characters of `alphabet`.
-
-    "=" fills up the last group.
-    """
+    """One encoding: `group` bytes make `letters` of `alphabet`; "=" fills the last group."""
 
     __slots__ = ("_decode", "_outside", "alphabet", "encode", "foreign", "group", "letters")
 

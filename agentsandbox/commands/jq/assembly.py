@@ -38,7 +38,7 @@ _BEHIND = frozenset(",]} \t\n\r")
 """What may follow a number."""
 
 DONE, MORE, STRANGE = range(3)
-"""The value is complete; more text is needed; Python's decoder would not read the text as jq does."""
+"""The value is complete; more text is needed; Python's decoder reads the text otherwise."""
 
 
 class Assembly:
@@ -93,10 +93,7 @@ class Assembly:
         return -1
 
     def _take_item(self, text: str, position: int) -> int:
-        """Take one value, or a key with its colon; -1 if it is incomplete or strange.
-
-        A large container is opened.
-        """
+        """Take a value (a large container is opened), or a key with its colon; -1 if incomplete."""
         stack = self.stack
         sign = text[position]
         long = sign in "[{" and len(text) - position > _LARGE

@@ -149,10 +149,7 @@ def _scan(source: str, position: int, depth: int) -> tuple[list[Token], int]:
 
 
 def _string(source: str, position: int, depth: int, token: Token) -> int:
-    """Collect the parts of a string whose opening quote is passed.
-
-    Return the offset behind its closing quote.
-    """
+    """Collect the parts of a string after its opening quote; return the offset after its end."""
     parts = token.parts
     text: list[str] = []
     size = len(source)

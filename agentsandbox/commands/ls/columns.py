@@ -1,6 +1,4 @@
-"""Cells in columns, as `ls` lays them out: by columns (-C), by rows (-x), one after the other
-(-m).
-"""
+"""Cells in columns as `ls` lays them out: down (-C), across (-x), in a row (-m)."""
 
 from __future__ import annotations
 
@@ -52,9 +50,7 @@ def lay_out(
     by_columns: bool,
     budget: Budget,
 ) -> Iterator[str]:
-    """Lines without their ends. `widths` are what the cells take on a terminal; `line` 0 means that
-    all fit on one.
-    """
+    """Return lines without ends; `widths` are those of the cells, `line` 0 puts all on one."""
     if not line:
         yield from separate(cells, widths, " ", line=0)
     if not cells or not line:

@@ -1,6 +1,4 @@
-"""`numfmt` (GNU coreutils): numbers to and from human-readable forms. Values are exact: a numerator
-and a denominator.
-"""
+"""`numfmt` (GNU coreutils): numbers to and from human-readable forms, as exact fractions."""
 
 from __future__ import annotations
 

@@ -26,10 +26,7 @@ def _width(text: str) -> int:
 
 
 def _pieces_of_block(width: int, spaces: bool) -> Callable[[bytes], list[bytes]]:
-    """Return a function that finds the pieces of many lines in which a byte is a column.
-
-    An empty line is an empty piece.
-    """
+    """Return a function that cuts many lines in pieces where a byte is a column."""
     pieces = (
         rb".{1,%d}+(?!.)|.{0,%d}[ \t]|.{%d}" % (width, width - 1, width)
         if spaces

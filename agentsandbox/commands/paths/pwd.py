@@ -1,6 +1,4 @@
-"""`pwd` (POSIX 1003.1-2017, GNU coreutils): the current directory; the shell's builtin of that name
-comes first.
-"""
+"""`pwd` (POSIX, GNU coreutils): the current directory."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`ps` (procps): the processes of the sandbox, by options of UNIX, of BSD (without a dash) and of
-GNU.
-"""
+"""`ps` (procps): the processes of the sandbox, by options of UNIX, BSD and GNU."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`watch` (procps): run a command again and again. There is no screen to redraw here: each run is
-printed below the last.
-"""
+"""`watch` (procps): run a command again and again; each run is printed below the last."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`shred` (GNU coreutils): overwrite files. Nothing of what was there before can be read back in
-any case.
-"""
+"""`shred` (GNU coreutils): overwrite files; their old content is never readable here."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""How `xargs` cuts its input into arguments: blanks and quotes, whole lines for -I, a delimiter for
--0 and -d.
-"""
+"""How `xargs` splits its input: blanks and quotes, lines for -I, a delimiter for -0 and -d."""
 
 from __future__ import annotations
 
@@ -126,9 +124,7 @@ def _quoted_words(line: bytes, budget: Budget) -> Iterator[tuple[bytes, bool]]:
 
 
 def words(lines: Iterable[bytes], budget: Budget) -> Iterator[Argument]:
-    """Yield words between blanks and newlines; a line that ends with a blank continues in the
-    next.
-    """
+    """Yield words between blanks and newlines; a line that ends with a blank continues."""
     for line in _logical_lines(lines, budget):
         if _SPECIAL.search(line):
             for word, goes_on in _quoted_words(line, budget):

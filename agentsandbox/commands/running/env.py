@@ -1,6 +1,4 @@
-"""`env` (POSIX 1003.1-2017, GNU coreutils): run a program in a changed environment, or show the
-environment.
-"""
+"""`env` (POSIX, GNU coreutils): run a program in a changed environment, or show it."""
 
 from __future__ import annotations
 

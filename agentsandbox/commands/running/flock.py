@@ -1,6 +1,4 @@
-"""`flock` (util-linux): hold an advisory lock on a file while a command runs, or on a descriptor
-until it is closed.
-"""
+"""`flock` (util-linux): hold an advisory lock while a command runs, or on a descriptor."""
 
 from __future__ import annotations
 
@@ -35,9 +33,7 @@ class _Lock:
         self.shared = shared
 
     def take(self) -> bool:
-        """Take the lock if nobody has one that excludes it; one's own is converted. A stream
-        without a file has no rivals.
-        """
+        """Take the lock unless another excludes it; an own one is converted."""
         if not self.inode:
             return True
         others = [

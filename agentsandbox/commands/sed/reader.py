@@ -11,9 +11,7 @@ _NEWLINE = "\n"
 
 
 class Reader:
-    """One piece of a script at a time: `text`, read up to `position`, from a `file` or the argument
-    number `pieces`.
-    """
+    """One piece of a script at a time: `text`, read up to `position`, from a file or argument."""
 
     def __init__(self, *, bytewise: bool) -> None:
         self.bytewise = bytewise

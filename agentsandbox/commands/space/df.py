@@ -1,6 +1,4 @@
-"""`df` (POSIX 1003.1-2017, GNU coreutils): free space. The sandbox is one filesystem, as large as
-its limits.
-"""
+"""`df` (POSIX, GNU coreutils): free space of the sandbox's one filesystem."""
 
 from __future__ import annotations
 

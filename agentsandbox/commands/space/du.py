@@ -1,6 +1,4 @@
-"""`du` (POSIX 1003.1-2017, GNU coreutils): the space that files take. Directories are read in the
-order of names.
-"""
+"""`du` (POSIX, GNU coreutils): the space of files, directories in the order of names."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`csplit` (POSIX 1003.1-2017, GNU coreutils): a file in pieces, cut at line numbers and
-patterns.
-"""
+"""`csplit` (POSIX, GNU coreutils): a file in pieces, cut at line numbers and patterns."""
 
 from __future__ import annotations
 

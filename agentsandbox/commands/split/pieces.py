@@ -1,6 +1,4 @@
-"""The output files of `split`: their names, one after the other, or a command that gets each of
-them.
-"""
+"""The outputs of `split`: files named one after the other, or a command for each."""
 
 from __future__ import annotations
 
@@ -16,9 +14,7 @@ if TYPE_CHECKING:
 
 
 class Names:
-    """xaa, xab, …; without a fixed length, xyz is followed by xzaaa, so that the order stays
-    alphabetical.
-    """
+    """Yields xaa, xab, …; without a fixed length xyz is followed by xzaaa, to sort after it."""
 
     __slots__ = ("additional", "alphabet", "grows", "number", "prefix", "size")
 

@@ -25,9 +25,7 @@ class OpenError(Exception):
 
 
 class DatabaseFile:
-    """A file that holds a database; it is never stored if its name is ":memory:" or "". Raises
-    `OpenError`.
-    """
+    """A file that holds a database, not stored if named ":memory:" or "". Raises `OpenError`."""
 
     def __init__(self, ctx: CommandContext, name: str, *, read_only: bool = False) -> None:
         self.ctx = ctx

@@ -10,37 +10,17 @@ from agentsandbox.kernel.fs.base import NAME_MAX, PATH_MAX
 from agentsandbox.kernel.streams import encode
 
 _VALUES = {
-    "_NPROCESSORS_CONF": "1",
-    "_NPROCESSORS_ONLN": "1",
-    "_POSIX_VERSION": "200809",
-    "ARG_MAX": "2097152",
-    "CHAR_BIT": "8",
-    "CHILD_MAX": "256",
-    "CLK_TCK": "100",
-    "GNU_LIBC_VERSION": "glibc 2.36",
-    "HOST_NAME_MAX": "64",
-    "INT_MAX": "2147483647",
-    "INT_MIN": "-2147483648",
-    "LINE_MAX": "2048",
-    "LONG_BIT": "64",
-    "NGROUPS_MAX": "65536",
-    "OPEN_MAX": "1024",
-    "PAGESIZE": "4096",
-    "PAGE_SIZE": "4096",
-    "PATH": "/bin:/usr/bin",
-    "POSIX2_VERSION": "200809",
-    "SSIZE_MAX": "32767",
-    "UINT_MAX": "4294967295",
-    "WORD_BIT": "32",
-}
+    "_NPROCESSORS_CONF": "1", "_NPROCESSORS_ONLN": "1", "_POSIX_VERSION": "200809",
+    "ARG_MAX": "2097152", "CHAR_BIT": "8", "CHILD_MAX": "256", "CLK_TCK": "100",
+    "GNU_LIBC_VERSION": "glibc 2.36", "HOST_NAME_MAX": "64", "INT_MAX": "2147483647",
+    "INT_MIN": "-2147483648", "LINE_MAX": "2048", "LONG_BIT": "64", "NGROUPS_MAX": "65536",
+    "OPEN_MAX": "1024", "PAGESIZE": "4096", "PAGE_SIZE": "4096", "PATH": "/bin:/usr/bin",
+    "POSIX2_VERSION": "200809", "SSIZE_MAX": "32767", "UINT_MAX": "4294967295", "WORD_BIT": "32",
+}  # fmt: skip
 _OF_PATHS = {
-    "NAME_MAX": NAME_MAX,
-    "PATH_MAX": PATH_MAX,
-    "PIPE_BUF": 4096,
-    "LINK_MAX": 127,
-    "FILESIZEBITS": 64,
-    "SYMLINK_MAX": "",
-}
+    "NAME_MAX": NAME_MAX, "PATH_MAX": PATH_MAX, "PIPE_BUF": 4096, "LINK_MAX": 127,
+    "FILESIZEBITS": 64, "SYMLINK_MAX": "",
+}  # fmt: skip
 _USAGE = (
     "Usage: getconf [-v specification] variable_name [pathname]\n       getconf -a [pathname]\n"
 )

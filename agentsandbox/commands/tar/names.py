@@ -228,9 +228,7 @@ class Transformation:
         return found.end()
 
     def apply(self, name: str, budget: Budget, kind: str = "r") -> str:
-        """Return the new name. `kind` is r for names of members, s for targets of symbolic links,
-        h for targets of hard links.
-        """
+        """Return the new name; `kind` is r for members, s and h for targets of links."""
         for replacement in self._replacements:
             if kind in replacement.kinds:
                 name = replacement.apply(name, budget)

@@ -1,6 +1,4 @@
-"""`unzip` and `zipinfo` (Info-ZIP): list, test and extract zip archives, into the directory and
-nowhere else.
-"""
+"""`unzip` and `zipinfo` (Info-ZIP): list, test and extract archives, into the directory only."""
 
 from __future__ import annotations
 

@@ -27,9 +27,7 @@ def _wrong(problem: str) -> FailureError:
 
 
 def _cut_lists(words: Sequence[str]) -> tuple[list[str], list[str], list[str]]:
-    """Return the words without the lists of -i and -x, and those lists. A list ends at the next
-    option or at "@".
-    """
+    """Return the words without the lists of -i and -x, which end at an option or "@", and those."""
     kept: list[str] = []
     lists: dict[str, list[str]] = {"-i": [], "-x": []}
     current = kept

@@ -13,17 +13,9 @@ if TYPE_CHECKING:
 
 _OPTIONS = re.compile("-[neE]+")
 _SIMPLE = {
-    "a": b"\a",
-    "b": b"\b",
-    "e": b"\x1b",
-    "E": b"\x1b",
-    "f": b"\f",
-    "n": b"\n",
-    "r": b"\r",
-    "t": b"\t",
-    "v": b"\v",
-    "\\": b"\\",
-}
+    "a": b"\a", "b": b"\b", "e": b"\x1b", "E": b"\x1b", "f": b"\f", "n": b"\n", "r": b"\r",
+    "t": b"\t", "v": b"\v", "\\": b"\\",
+}  # fmt: skip
 _BASH_ESCAPE = re.compile(
     r"\\(?:([abeEfnrtv\\])|(c)|0([0-7]{0,3})"
     r"|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))"

@@ -27,17 +27,9 @@ INT_MAX = 2**31 - 1
 _LOW, _HIGH, _WRAP = -(2**63), 2**63 - 1, 2**64
 
 _SIMPLE_ESCAPES = {
-    "a": b"\a",
-    "b": b"\b",
-    "e": b"\x1b",
-    "E": b"\x1b",
-    "f": b"\f",
-    "n": b"\n",
-    "r": b"\r",
-    "t": b"\t",
-    "v": b"\v",
-    "\\": b"\\",
-}
+    "a": b"\a", "b": b"\b", "e": b"\x1b", "E": b"\x1b", "f": b"\f", "n": b"\n", "r": b"\r",
+    "t": b"\t", "v": b"\v", "\\": b"\\",
+}  # fmt: skip
 _HEX = re.compile(r"[0-9a-fA-F]{1,2}")
 _UNICODE = {"u": re.compile(r"[0-9a-fA-F]{1,4}"), "U": re.compile(r"[0-9a-fA-F]{1,8}")}
 _OCTAL = re.compile(r"[0-7]{1,3}")
@@ -169,25 +161,6 @@ class Format:
     def __init__(self, pieces: Sequence[bytes | Directive | Notice]) -> None:
         self.pieces = tuple(pieces)
         self.directives = sum(isinstance(piece, Directive) for piece in pieces)
-
-    def render(
-        self,
-        arguments: Sequence[str],
-        warn: Callable[[str], None],
-        *,
-        budget: Budget,
-        now: float = 0.0,
-        started: float = 0.0,
-        zone: str = "UTC0",
-        assign: Callable[[str, int], None] | None = None,
-    ) -> tuple[bytes, int]:
-        """Return output and status.
-
-        `warn` gets each message, `assign` what `%n` assigns; `zone` is $TZ for `%(…)T`.
-        """
-        return Rendering(
-            self, arguments, warn, budget, now=now, started=started, zone=zone, assign=assign
-        ).run()
 
 
 class Rendering:

@@ -327,7 +327,8 @@ class MemoryFileSystem(Ledger):
         names, entries = node.in_order()
         if not [mode for mode in {entry.mode for entry in entries} if mode & 0o170404 != 0o100404]:
             # all are files
-            content: list[bytes | None] = [entry.data for entry in entries]  # type: ignore[union-attr, misc]
+            content: list[bytes | None]
+            content = [entry.data for entry in entries]  # type: ignore[union-attr, misc]
             if set(map(type, content)) <= {bytes}:
                 return names, [_TYPES[FILE]] * len(names), content
         kinds = [

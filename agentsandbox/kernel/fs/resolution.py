@@ -112,10 +112,7 @@ class Tree(FileSystem):
         return (node.mode >> 6 if node.uid == uid else node.mode) & bits == bits
 
     def _directory(self, path: str, whole: str) -> Dir | Inner:
-        """Return the directory at `path` ("" is the root), cached if it is ours.
-
-        Errors name `whole`.
-        """
+        """Return the directory at `path` ("" is the root), cached if ours; errors name `whole`."""
         if self._uid != self.maker:  # only what the user may pass through too is remembered
             uid, self._uid = self._uid, self.maker
             try:
@@ -167,10 +164,7 @@ class Tree(FileSystem):
         return node
 
     def _walk(self, path: str, whole: str | None = None, *, follow: bool = True) -> Place:
-        """Walk all of `path`, of which only the last component may be missing.
-
-        With `follow=False` a link at the end is not followed.
-        """
+        """Walk `path`: only its last component may be missing; a link there needs `follow`."""
         if whole is None:
             whole = path
         _check_length(path, whole)

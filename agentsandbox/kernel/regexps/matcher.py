@@ -465,7 +465,6 @@ def compile_posix(
     dialect: str = "posix",
     bytewise: bool = False,
     empty_ranges: bool = False,
-    within_lines: bool = False,
 ) -> PosixRegex:
     """Compile a POSIX pattern as GNU's tools do; raises `RegexError`.
 
@@ -477,7 +476,6 @@ def compile_posix(
     dialect          "posix" (bash, expr, find -regextype posix-*), "grep", "sed", "awk", "emacs"
                      (the default of find).
     empty_ranges     ranges such as [z-a] match nothing, and are no errors.
-    within_lines     "." and brackets such as [^a] match no newline.
     """
     tree = parse(
         pattern,
@@ -486,7 +484,6 @@ def compile_posix(
         ignore_case=ignore_case,
         newline_safe=newline_safe,
         empty_ranges=empty_ranges,
-        within_lines=within_lines,
     )
     regex = PosixRegex(
         pattern, tree, multiline=newline_anchors, newline_safe=newline_safe, bytewise=bytewise

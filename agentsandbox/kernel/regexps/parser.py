@@ -116,7 +116,6 @@ def parse(
     ignore_case: bool = False,
     newline_safe: bool = False,
     empty_ranges: bool = False,
-    within_lines: bool = False,
 ) -> Tree:
     """Parse a pattern. Raises `RegexError`."""
     if len(pattern) > MAX_LENGTH:
@@ -126,7 +125,6 @@ def parse(
         pattern, extended, dialect, table.get(dialect, table["posix"]), ignore_case, newline_safe
     )
     parser.empty_ranges = parser.empty_ranges or empty_ranges
-    parser.across = parser.across and not within_lines
     return parser.parse()
 
 

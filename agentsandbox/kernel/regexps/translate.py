@@ -232,9 +232,7 @@ class _Writer:
 
 
 def sort_branches(node: Alternation) -> list[Node]:
-    """Return the branches; if all have fixed lengths, the longest first, because `re` takes the
-    first that matches.
-    """
+    """Return the branches, those of fixed length longest first: `re` takes the first that fits."""
     branches = list(node.branches)
     if all(branch.fixed for branch in branches):
         branches.sort(key=lambda branch: -branch.low)

@@ -1,6 +1,4 @@
-"""`ulimit`: the limits of a process, kept and shown as a kernel does. The limits that stop a script
-are the sandbox's own (D-ulimit).
-"""
+"""`ulimit`: the limits of a process, which are kept but end no script (D-ulimit)."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Pathname expansion (POSIX 2.13.3): the names in the filesystem that a pattern matches, sorted by
-code point.
-"""
+"""Pathname expansion (POSIX 2.13.3): the matching names, sorted by code point."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Named pipes: all open ends of one fifo share a pipe; opening one waits for the other side, as on
-Unix.
-"""
+"""Named pipes: open ends of a FIFO share a pipe; opening one waits for the other side."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Trees back to text, as bash prints them for `declare -f` and `jobs`. Words appear as they were
-written.
-"""
+"""Trees back to text, as bash prints them for `declare -f` and `jobs`."""
 
 from __future__ import annotations
 

@@ -1,3 +1,0 @@
-from agentsandbox.commands.zip.unzip import zipinfo
-
-__all__ = ["zipinfo"]
