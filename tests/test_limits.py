@@ -51,7 +51,7 @@ ENDLESS = {
     "sed": "yes | sed -n 's/y/x/g'",
 }  # fmt: skip
 
-FILLING = (ENDLESS["jq"], ENDLESS["large numbers in bc"])
+FILLING = (ENDLESS["jq"], ENDLESS["large numbers in bc"], ENDLESS["braces"])
 """What also grows without end."""
 
 
