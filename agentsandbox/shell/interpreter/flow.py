@@ -41,7 +41,16 @@ if TYPE_CHECKING:
 
 @compiles(CommandList)
 def _list(node: CommandList) -> Run:
-    *most, last = [compile_command(command) for command in node.commands]
+    commands = [compile_command(command) for command in node.commands]
+    if len(commands) == 2:
+        first, second = commands
+
+        def run_two(shell: Shell) -> int:
+            first(shell)
+            return second(shell)
+
+        return run_two
+    *most, last = commands
 
     def run_list(shell: Shell) -> int:
         for command in most:
