@@ -37,10 +37,7 @@ def _visible(byte: int, tabs: bool) -> str:
 
 
 class _Shape:
-    """Numbers lines and squeezes blank ones, block by block.
-
-    The last line of a file may continue in the next file.
-    """
+    """Numbers lines and squeezes blank ones by blocks; a line may continue in the next file."""
 
     def __init__(self, *, number: bool, number_nonblank: bool, squeeze: bool) -> None:
         self.number = number

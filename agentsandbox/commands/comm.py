@@ -164,10 +164,7 @@ def _compare_sorted(
 def _compare_sources(
     ctx: CommandContext, sources: list[ByteReader], result: _Comparison, checks: bool | None
 ) -> list[_Input]:
-    """Compare the files; return their readers, which know whether lines were out of order.
-
-    None are returned for two small files that are in order.
-    """
+    """Compare the files; return readers that know the order, None for small ordered files."""
     end = result.end
     found: list[Iterable[bytes]] = []
     if sources[0] is not sources[1] and all(map(_is_small, sources)):

@@ -96,10 +96,7 @@ def _column(text: str) -> tuple[int, int]:
 
 
 def _split_blanks(text: bytes) -> list[bytes]:
-    """Return the fields between runs of blanks.
-
-    Leading blanks are skipped, trailing ones begin an empty field.
-    """
+    """Return the fields between runs of blanks; leading ones are skipped."""
     if _UNUSUAL.search(text) is None:
         return text.split()
     stripped = text.lstrip(b" \t\n")
@@ -355,10 +352,7 @@ class _Joiner:
 
 
 def _parts_of(ctx: CommandContext, source: File, tab: bytes | None) -> _Parts | None:
-    """Return the lines of a file and their first fields.
-
-    None if these are not in order, or if more than one blank separates fields.
-    """
+    """Return the lines and first fields of a file; None if unsorted or with runs of blanks."""
     data = source.read()
     if data and not data.endswith(b"\n"):
         data += b"\n"

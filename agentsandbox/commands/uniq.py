@@ -136,10 +136,7 @@ class _Compared:
 
 
 class _Groups:
-    """Writes one line for each wanted group, with its count if asked.
-
-    Runs of equal lines are found in whole blocks.
-    """
+    """Writes one line for each wanted group, with its count if asked, block by block."""
 
     def __init__(self, ctx: CommandContext, out: ByteWriter, options: _Options) -> None:
         self.budget = ctx.budget

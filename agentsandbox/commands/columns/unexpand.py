@@ -31,10 +31,7 @@ def _rewrite(words: Sequence[str]) -> list[str]:
 
 
 def _convert(run: bytes, column: int, stops: TabStops) -> tuple[bytes, int]:
-    """Return what a run of blanks that begins at a column becomes, and the column behind it.
-
-    Tabs replace what reaches a tab stop, but a single blank stays as it is.
-    """
+    """Return what a run of blanks at a column becomes, and the column behind it."""
     end, at = column, 0
     while at < len(run) and (stop := stops.find(end)) is not None:
         end = stop if run[at] == 9 else end + 1

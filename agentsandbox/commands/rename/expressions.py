@@ -228,10 +228,7 @@ def _characters(text: str) -> str:
 
 
 def _group(found: re.Match[str], first: int = 1) -> Part:
-    """Return the function from a match to the text of a group.
-
-    The groups of `found` that name it begin with number `first`.
-    """
+    """Return the function from a match to the text of a group; its groups begin at `first`."""
     number, braced, whole, name = found.groups()[first - 1 : first + 3]
     key: int | str = name or (0 if whole else int((number or braced)[:6]))
 

@@ -161,10 +161,7 @@ def _open(ctx: CommandContext, name: str) -> tuple[int, Stream]:
 
 
 def _descriptor(ctx: CommandContext, text: str) -> tuple[int, Stream]:
-    """Return (inode, stream) of an open file.
-
-    The stream holds the lock until its last descriptor is closed.
-    """
+    """Return (inode, stream) of an open file; the stream holds the lock until it is closed."""
     if not (text.isascii() and text.isdecimal()):
         raise CommandError(f"bad file descriptor: '{text}'", _USAGE_STATUS)
     if len(text) > 10 or int(text) > 2**31 - 1:

@@ -95,10 +95,7 @@ class Reader:
             out.append(character)
 
     def _bracket(self) -> str | None:
-        """Read a bracket expression after its "["; None if it does not end.
-
-        A delimiter inside it is an ordinary character.
-        """
+        """Read a bracket expression after its "[", delimiters included; None without its end."""
         text = self.text
         start = position = self.position
         if text.startswith("^", position):

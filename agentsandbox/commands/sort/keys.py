@@ -227,10 +227,7 @@ def _quick_extractor(key: SortKey, exact: _Extract) -> _Extract:
 
 
 def _captured(pattern: bytes) -> Callable[[Sequence[bytes]], list[bytes]]:
-    """Return a function from lines to what the group of a pattern matches in each.
-
-    It searches all lines at once, unless a line holds a newline (-z).
-    """
+    """Return a function from lines to what the group of a pattern matches in each."""
     match = re.compile(pattern, re.DOTALL).match
     in_lines = pattern.replace(rb"[ \t\n]", rb"[ \t]").replace(rb"[^", rb"[^\n")
     findall = re.compile(rb"^%b.*$" % in_lines, re.MULTILINE).findall

@@ -381,5 +381,16 @@ def sort_by(keys: list[Any], lines: list[bytes]) -> tuple[list[Any], list[bytes]
 
 def _run_end(places: list[int], first: int) -> int:
     """Return the end of the run of consecutive numbers that begins at `first`."""
-    after = range(first, len(places) - 1)  # the last place is no number
-    return first + bisect_right(after, places[first] - first, key=lambda at: places[at] - at)
+    end = len(places) - 1  # the last place is no number
+    offset = places[first] - first
+    step = 1
+    while first + step < end and places[first + step] - first - step == offset:
+        step *= 2
+    low, high = first + step // 2, min(first + step, end)
+    while high - low > 1:
+        middle = (low + high) // 2
+        if places[middle] - middle == offset:
+            low = middle
+        else:
+            high = middle
+    return high

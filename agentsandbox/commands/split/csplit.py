@@ -103,10 +103,7 @@ class _OutOfRangeError(Exception):
 
 
 class _Splitter:
-    """The lines, the position among them, and the files made so far.
-
-    Patterns are looked for from line `searched` on.
-    """
+    """The lines, the position, the files made; patterns are searched from line `searched`."""
 
     __slots__ = ("at", "ctx", "digits", "lines", "made", "prefix", "quiet", "searched")
 
