@@ -49,8 +49,8 @@ def refuse_newlines(text: str) -> None:
     if "\n" in text:
         raise CommandError(
             "the literal '\"\\n\"' is not allowed in a regex\n\n"
-            "Consider enabling multiline mode with the --multiline flag (or -U for short).\n"
-            "When multiline mode is enabled, new line characters can be matched.",
+            "Multiline mode is not available here (D-rg).\n"
+            "Use grep -zo to find matches over lines.",
             2,
         )
 
