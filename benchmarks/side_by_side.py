@@ -14,9 +14,9 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parents[1]
-SAMPLES = 5
-ENOUGH = 0.25
-"""CPU seconds of one row's samples after which a fifth one is not needed."""
+SAMPLES = 15
+ENOUGH = 0.5
+"""CPU seconds of one row's samples after which no further sample is taken."""
 
 FRESH = (
     "import time; from agentsandbox import Sandbox; Sandbox().execute('echo hi');"

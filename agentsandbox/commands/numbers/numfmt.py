@@ -195,12 +195,13 @@ def _print_number(numerator: int, denominator: int, precision: int, scale: str) 
 class _Converter:
     """Converts fields and lines."""
 
-    __slots__ = ("ctx", "options", "show")
+    __slots__ = ("ctx", "done", "options", "show")
 
     def __init__(self, ctx: CommandContext, options: _Options) -> None:
         self.ctx = ctx
         self.options = options
         self.show = _integer_shower(options.to_scale)
+        self.done: list[str] = []
 
     def field(self, text: str, number: int) -> str:
         """Return one field as it is printed."""
@@ -220,10 +221,7 @@ class _Converter:
         return shown.ljust(padding) if left else shown.rjust(padding)
 
     def line(self, text: str, end: str) -> None:
-        """Write one line with the chosen fields converted.
-
-        The fields before a bad one are written, too.
-        """
+        """Add a line with the chosen fields converted to `done`, or the fields before a bad one."""
         options = self.options
         text = text.partition("\0")[0]
         fields = _split_fields(text) if options.delimiter is None else text.split(options.delimiter)
@@ -239,7 +237,13 @@ class _Converter:
         finally:
             unfinished = done < len(fields)
             shown = delimiter.join([*fields[:done], ""]) if unfinished else delimiter.join(fields)
-            self.ctx.stdout.write(encode(shown if unfinished else shown + end))
+            self.done.append(shown if unfinished else shown + end)
+
+    def flush(self) -> None:
+        """Write what is done."""
+        found = "".join(self.done)
+        self.done.clear()
+        self.ctx.stdout.write(encode(found))
 
 
 def _integer_shower(scale: str) -> Callable[[int], str]:
@@ -291,6 +295,7 @@ def _convert_input(ctx: CommandContext, converter: _Converter) -> None:
             for at, line in enumerate(piece, start + 1):
                 last = at == len(found) and not block.endswith(b"\n")
                 converter.line(decode(line), "" if last else "\n")
+            converter.flush()
 
 
 def _are_plain_integers(lines: list[bytes]) -> bool:
@@ -343,8 +348,11 @@ def _split_fields(text: str) -> list[str]:
 def numfmt(ctx: CommandContext, args: Arguments) -> int:
     options = _Options(ctx, args)
     converter = _Converter(ctx, options)
-    for word in args.operands:
-        converter.line(word, "\n")
-    if not args.operands:
-        _convert_input(ctx, converter)
+    try:
+        for word in args.operands:
+            converter.line(word, "\n")
+        if not args.operands:
+            _convert_input(ctx, converter)
+    finally:
+        converter.flush()
     return 0

@@ -5,7 +5,7 @@ Lines are bytes without their terminator. A key turns a list of lines into a col
 A key whose direction is not that of the sort inverts its values.
 
 There are three ways to extract, each for the lines where the one before does not apply:
-* fields with one space between them, without -t: `_quick_extractor`, one `findall` over the text;
+* fields with one separator between them: `_quick_extractor`, one `findall` over the text;
 * lines without newlines: `_captured`, one `findall` with a pattern that fits short lines too;
 * anything else: the same pattern for each line.
 """
@@ -82,8 +82,8 @@ class SortKey:
     ) -> Callable[[Sequence[bytes]], list[Any]]:
         """Return the function from lines to values. -R hashes each text between the two salts."""
         extract = _extractor(self, tab)
-        if extract is not None and tab is None and terminator == b"\n":
-            extract = _quick_extractor(self, extract)
+        if extract is not None and terminator == b"\n":
+            extract = _quick_extractor(self, tab, extract)
         convert = converter(self.flags, salt)
         turn = mirror(self.flags, terminator) if invert else None
 
@@ -183,39 +183,39 @@ def _extractor(key: SortKey, tab: bytes | None) -> Callable[[Sequence[bytes]], l
     return _between(key, tab, begin)
 
 
-def _quick_extractor(key: SortKey, exact: _Extract) -> _Extract:
-    """Return a faster `exact` for lines whose fields have one space between them.
+def _quick_extractor(key: SortKey, tab: bytes | None, exact: _Extract) -> _Extract:
+    """Return a faster `exact` for lines whose fields have one separator, `tab` or a space, between.
 
     A pattern takes at least one newline for each line, so if it matches as often as there are
     lines, no match crosses a newline. A pattern that fails takes long; it is tried only if the last
-    line has enough spaces.
+    line has enough separators.
     """
     count = 0 if key.end_field is None else key.end_field - key.start_field
     needed = key.start_field + count
-    if key.start_char or key.end_char or count < 0 or needed > _FEW:
+    blanks = key.skip_start and tab is not None
+    if key.start_char or key.end_char or count < 0 or needed > _FEW or blanks:
         return exact
-    field = b"[^ ]*+"
-    begin, first = b"", field
-    if key.start_field and key.skip_start:
-        begin = (field + b" ") * key.start_field
-    elif key.start_field:
-        begin = (field + b" ") * (key.start_field - 1) + field
-        first = b" " + field
+    between = tab or b" "
+    separator = _escape(between)
+    field = b"[^%b]*+" % separator
+    begin, first = (field + separator) * key.start_field, field
+    if key.start_field and tab is None and not key.skip_start:  # the blank belongs to the field
+        begin, first = begin.removesuffix(separator), separator + field
     if key.end_field is None:
         rest = b"%b(%b[^\n]*+)\n" % (begin, first.removesuffix(field))
         patterns = [(needed, re.compile(rest).findall)]
     else:
-        middle = first + (b" " + field) * count
-        short = middle.removesuffix(field) + b"[^ \n]*+"
+        middle = first + (separator + field) * count
+        short = middle.removesuffix(field) + b"[^%b\n]*+" % separator
         patterns = [
-            (needed + 1, re.compile(b"%b(%b) [^\n]*+\n" % (begin, middle)).findall),
+            (needed + 1, re.compile(b"%b(%b)%b[^\n]*+\n" % (begin, middle, separator)).findall),
             (needed, re.compile(b"%b(%b)[^\n]*+\n" % (begin, short)).findall),
         ]
 
     def extract(lines: Sequence[bytes]) -> list[bytes]:
-        if len(lines) > _FEW and (have := lines[-1].count(b" ")) >= needed:
+        if len(lines) > _FEW and (have := lines[-1].count(between)) >= needed:
             text = b"\n".join([b"", *lines, b""])
-            if not (b"\t" in text or b"  " in text or b"\n " in text):
+            if tab or not (b"\t" in text or b"  " in text or b"\n " in text):
                 for least, findall in patterns:
                     if have >= least:
                         found: list[bytes] = findall(text, 1)

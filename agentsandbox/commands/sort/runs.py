@@ -20,8 +20,6 @@ from collections import Counter
 from itertools import compress, count, islice, repeat
 from operator import eq, ne
 
-from agentsandbox.kernel.accounts import LARGE
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -113,7 +111,7 @@ class _Run:
 class _Sorter:
     """The common part of both sorters: lines come in, are sorted in runs, and leave in pieces."""
 
-    __slots__ = ("_budget", "_end", "_reverse", "_runs", "_size", "_taken", "_unique", "_waiting")
+    __slots__ = ("_budget", "_end", "_reverse", "_runs", "_size", "_unique", "_waiting")
 
     def __init__(self, budget: Budget, size: int, end: Any, *, reverse: bool, unique: bool) -> None:
         self._budget = budget
@@ -123,13 +121,9 @@ class _Sorter:
         self._unique = unique
         self._waiting: list[Any] = []
         self._runs: list[_Run] = []
-        self._taken = 0
 
     def add(self, lines: list[Any]) -> None:
         """Add lines; sort and pack them as soon as they fill a run."""
-        self._taken += sum(map(len, lines)) + len(lines)
-        if self._taken > LARGE:
-            self._budget.hold_input(self._taken)
         self._waiting += lines
         while len(self._waiting) > self._size:
             run, self._waiting = self._waiting[: self._size], self._waiting[self._size :]

@@ -16,6 +16,7 @@ from agentsandbox.commands.sort.runs import KeySorter, LineSorter, run_size
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -153,7 +154,7 @@ def _sorted_pieces(
     """Yield the sorted lines of all files."""
     sorter = _sorter(ctx, order)
     end = str(order.terminator, "latin-1")
-    waiting = 0
+    waiting = taken = 0
     for source in sources:
         for block in line_blocks(ctx.budget, source, order.terminator):
             if not is_regular(source):
@@ -166,6 +167,9 @@ def _sorted_pieces(
                 found.pop()
             ctx.budget.step(len(found) // 16 + 1)
             ctx.budget.breathe()
+            taken += len(block)
+            if taken > LARGE:
+                ctx.budget.hold_input(taken)
             sorter.add(found)
     return sorter.pieces()
 
