@@ -18,6 +18,8 @@ When a script imports `errno`, `patches/errno.py` sets its names to Linux' numbe
 
 import sys
 
+from _agentsandbox import OWN_CODE
+
 LINUX = {
     "EPERM": (1, "Operation not permitted"),
     "ENOENT": (2, "No such file or directory"),
@@ -197,6 +199,36 @@ def raised_by_statement(exc):
     return trace.tb_frame.f_code.co_code[trace.tb_lasti] in RAISES
 
 
+def strip(trace):
+    """Take the prelude's frames out of a traceback; return its first frame that is left."""
+    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(OWN_CODE):
+        trace = trace.tb_next
+    place = trace
+    while place is not None:
+        following = place.tb_next
+        while following is not None and following.tb_frame.f_code.co_filename.startswith(OWN_CODE):
+            following = following.tb_next
+        if following is not place.tb_next:
+            place.tb_next = following
+        place = following
+    return trace
+
+
+def strip_all(exc):
+    """Take the prelude's frames out of an exception and of those that led to it."""
+    seen = set()
+    pending = [exc]
+    while pending:
+        one = pending.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        one.__traceback__ = strip(one.__traceback__)
+        pending += [one.__cause__, one.__context__]
+        if isinstance(one, BaseExceptionGroup):
+            pending += one.exceptions
+
+
 def install():
     """Translate every OSError that meets a handler."""
     monitoring = sys.monitoring
@@ -205,6 +237,9 @@ def install():
     def meet(code, offset, exc):
         if isinstance(exc, OSError):
             translate(exc)
+            trace = exc.__traceback__
+            if trace is not None and trace.tb_next is not None:
+                exc.__traceback__ = strip(trace) or trace
 
     monitoring.use_tool_id(TOOL, "errno")
     monitoring.register_callback(TOOL, handled, meet)

@@ -1,16 +1,14 @@
 """Run what the command line names, and end the process as CPython does.
 
 `launch` never returns: every way out is `os._exit`. The script's code is compiled and executed
-from here, so the first frames of a traceback belong to the prelude; `script_part` cuts them off.
+from here, so the first frames of a traceback belong to the prelude; `errors.strip_all` takes them off.
 """
 
 import os
 import sys
 
-from _agentsandbox import OWN_CODE, start
+from _agentsandbox import errors, start
 
-CURRENT = sys.modules["_agentsandbox"]
-MAIN_NAMES = ("__name__", "__doc__", "__package__", "__loader__", "__spec__", "__builtins__")
 FLUSH_FAILED = 120
 
 
@@ -390,20 +388,12 @@ def converse(main, quiet):
 # --- the end -------------------------------------------------------------------------------
 
 
-def script_part(error):
-    """Return the traceback of `error` without the prelude's and runpy's first frames."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(OWN_CODE):
-        trace = trace.tb_next
-    return trace
-
-
 def report(error):
     """Print an exception that ended the script; return the exit status."""
     if isinstance(error, SystemExit):
         return status_of(error)
-    trace = script_part(error)
-    error.__traceback__ = trace
+    errors.strip_all(error)
+    trace = error.__traceback__
     sys.last_exc = sys.last_value = error
     sys.last_type, sys.last_traceback = type(error), trace
     try:
@@ -412,7 +402,8 @@ def report(error):
         return status_of(leaving)
     except BaseException as second:
         sys.stderr.write("Error in sys.excepthook:\n")
-        sys.__excepthook__(type(second), second, script_part(second))
+        errors.strip_all(second)
+        sys.__excepthook__(type(second), second, second.__traceback__)
         sys.stderr.write("\nOriginal exception was:\n")
         sys.__excepthook__(type(error), error, trace)
     return 130 if isinstance(error, KeyboardInterrupt) else 1

@@ -28,7 +28,7 @@ import marshal
 import os
 import sys
 
-HERE = os.path.dirname(sys.argv[0])
+HERE, SUFFIX = os.path.dirname(sys.argv[0]), os.path.splitext(sys.argv[0])[1]
 OWN_CODE = os.path.dirname(sys._getframe().f_code.co_filename)
 STDLIB = "/usr/local/lib/python315.zip"
 SITE = "lib/python3.15/site-packages"
@@ -152,7 +152,7 @@ class PatchingLoader:
 
 
 class PartLoader:
-    """Load one file of the prelude from its bytecode."""
+    """Load one file of the prelude: its bytecode, or its source where the host made none."""
 
     def __init__(self, file):
         self._file = file
@@ -163,7 +163,7 @@ class PartLoader:
         return
 
     def exec_module(self, module):
-        """Execute the bytecode of the file."""
+        """Execute the file."""
         fd = os.open(self._file, os.O_RDONLY)
         try:
             pieces = []
@@ -171,14 +171,19 @@ class PartLoader:
                 pieces.append(piece)
         finally:
             os.close(fd)
-        exec(marshal.loads(memoryview(b"".join(pieces))[16:]), module.__dict__)
+        data = memoryview(b"".join(pieces))
+        if SUFFIX == ".pyc":
+            code = marshal.loads(data[16:])
+        else:
+            code = compile(bytes(data), self._file, "exec", dont_inherit=True)
+        exec(code, module.__dict__)
 
 
 def part_spec(name, file):
     """Return the spec of the prelude's file `file` (without ".pyc") under the name `name`."""
     from _frozen_importlib import ModuleSpec
 
-    where = f"{HERE}/{file}.pyc"
+    where = f"{HERE}/{file}{SUFFIX}"
     spec = ModuleSpec(name, PartLoader(where), origin=where, is_package=name in PACKAGES)
     if name in PACKAGES:
         spec.submodule_search_locations = []
