@@ -199,14 +199,20 @@ def raised_by_statement(exc):
     return trace.tb_frame.f_code.co_code[trace.tb_lasti] in RAISES
 
 
+def hidden(trace):
+    """Whether a frame belongs to the prelude, or to the import system (CPython hides it too)."""
+    name = trace.tb_frame.f_code.co_filename
+    return name.startswith(OWN_CODE) or name.startswith("<frozen importlib")
+
+
 def strip(trace):
     """Take the prelude's frames out of a traceback; return its first frame that is left."""
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(OWN_CODE):
+    while trace is not None and hidden(trace):
         trace = trace.tb_next
     place = trace
     while place is not None:
         following = place.tb_next
-        while following is not None and following.tb_frame.f_code.co_filename.startswith(OWN_CODE):
+        while following is not None and hidden(following):
             following = following.tb_next
         if following is not place.tb_next:
             place.tb_next = following

@@ -299,6 +299,7 @@ def identities(process):
         "cpu_count": lambda: 1,
         "process_cpu_count": lambda: 1,
         "sched_getaffinity": lambda pid: {0},
+        "register_at_fork": lambda *, before=None, after_in_child=None, after_in_parent=None: None,
         "sync": lambda: None,
         "nice": lambda increment: 0,
         "ctermid": lambda: "/dev/tty",

@@ -35,12 +35,13 @@ SITE = "lib/python3.15/site-packages"
 
 PATCHED = frozenset(
     """
-    _socket asyncio concurrent.futures.process errno getpass multiprocessing platform
-    queue select signal site socket subprocess sysconfig threading
+    asyncio concurrent.futures.process concurrent.futures.thread errno multiprocessing queue signal
+    socket subprocess sysconfig threading
     """.split()
 )
+REPLACED = frozenset(["ssl"])
 SHIMS = frozenset(
-    "_ssl ensurepip fcntl grp pip pwd resource syslog termios venv".split()
+    "_posixsubprocess ensurepip fcntl grp pip pwd resource syslog termios venv".split()
 )
 
 
@@ -102,7 +103,7 @@ class Finder:
         """Return the spec of a part or of a module to patch, else None."""
         if name.startswith("_agentsandbox."):
             return part_spec(name, name[14:].replace(".", "/"))
-        if name not in PATCHED or name in self._at_work:
+        if (name not in PATCHED and name not in REPLACED) or name in self._at_work:
             return None
         self._at_work.add(name)
         try:
@@ -113,6 +114,8 @@ class Finder:
         finally:
             self._at_work.discard(name)
         if spec is not None and (spec.origin or "").startswith((STDLIB, "built-in")):
+            if name in REPLACED:
+                return part_spec(name, "modules/" + name)
             spec.loader = PatchingLoader(spec.loader)
         return spec
 
