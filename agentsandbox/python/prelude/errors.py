@@ -105,7 +105,7 @@ LINUX = {
     "ENOTRECOVERABLE": (131, "State not recoverable"),
 }
 
-TEXTS = {number: text for number, text in LINUX.values()}
+TEXTS = dict(LINUX.values())
 
 # The numbers of WASI preview 1, in order from 1.
 WASI = """
@@ -122,18 +122,6 @@ WASI = """
 FROM_WASI = {place: LINUX[name][0] for place, name in enumerate(WASI, 1)}
 LINUX_BASE = 1000
 TOOL = 4
-
-
-def _raise_opcodes():
-    """Return the opcodes of statements that raise: a script's own exceptions end there."""
-    found = set()
-    for text in ("raise a", "raise a from b"):
-        code = compile(text, "", "exec").co_code
-        found.add(code[-2])
-    return found
-
-
-RAISES = _raise_opcodes()
 
 
 def strerror(code):
@@ -179,10 +167,10 @@ def translate(exc):
         return
     if number >= LINUX_BASE:
         number -= LINUX_BASE
-    elif exc.strerror is TEXTS.get(number) or raised_by_statement(exc):
+    elif number not in FROM_WASI or exc.strerror is TEXTS.get(number) or raised_by_statement(exc):
         return
     else:
-        number = FROM_WASI.get(number, number)
+        number = FROM_WASI[number]
     exc.errno = number
     exc.strerror = text = TEXTS.get(number, exc.strerror)
     if len(exc.args) == 2:
@@ -196,13 +184,14 @@ def raised_by_statement(exc):
         return True
     while trace.tb_next is not None:
         trace = trace.tb_next
-    return trace.tb_frame.f_code.co_code[trace.tb_lasti] in RAISES
+    raising = compile("raise a", "", "exec").co_code[-2]
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == raising
 
 
 def hidden(trace):
     """Whether a frame belongs to the prelude, or to the import system (CPython hides it too)."""
     name = trace.tb_frame.f_code.co_filename
-    return name.startswith(OWN_CODE) or name.startswith("<frozen importlib")
+    return name.startswith((OWN_CODE, "<frozen importlib"))
 
 
 def strip(trace):

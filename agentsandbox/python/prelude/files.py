@@ -356,5 +356,3 @@ def install(process):
     names.update({name: late(name) for name in LATE})
     names.update({name: value for name, value in CONSTANTS.items() if name not in names})
     os.chdir(process.cwd)
-
-

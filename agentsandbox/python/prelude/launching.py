@@ -1,7 +1,7 @@
 """Run what the command line names, and end the process as CPython does.
 
-`launch` never returns: every way out is `os._exit`. The script's code is compiled and executed
-from here, so the first frames of a traceback belong to the prelude; `errors.strip_all` takes them off.
+`launch` never returns: every way out is `os._exit`. The script's code is compiled and executed from
+here, so the first frames of a traceback belong to the prelude; `errors.strip_all` takes them off.
 """
 
 import os
@@ -10,6 +10,7 @@ import sys
 from _agentsandbox import errors, start
 
 FLUSH_FAILED = 120
+EXECUTABLE = "/usr/bin/python3"
 
 
 def launch(process, words):
@@ -181,8 +182,21 @@ def set_paths(options, process, variables, no_user):
         add_site(folder)
 
 
+def executable_of(process):
+    """Return the path that this Python was called by, as CPython finds it."""
+    name = process.argv0
+    if "/" in name:
+        return os.path.abspath(name)
+    if "VIRTUAL_ENV" in os.environ and process.executable == EXECUTABLE:
+        for folder in os.environ.get("PATH", "").split(":"):
+            if folder and os.access(f"{folder}/{name}", os.X_OK):
+                return os.path.abspath(f"{folder}/{name}")
+    return process.executable
+
+
 def environment_of(process):
     """Return the folder of the virtual environment that `sys.executable` belongs to, or None."""
+    process.executable = sys.executable = sys._base_executable = executable_of(process)
     folder = process.executable.rpartition("/")[0]
     parent = folder.rpartition("/")[0]
     if folder in ("/usr/bin", "/bin", "/usr/local/bin", ""):
@@ -314,6 +328,10 @@ def compile_file(source, name):
     except SyntaxError as error:
         if "(unicode error)" in (error.msg or "") and b"coding" not in source[:200]:
             raise not_utf8(source, name) or error from None
+        if error.msg == "source code string cannot contain null bytes":
+            line = source.count(b"\n", 0, source.find(b"\0")) + 1
+            place = (name, line, 0, None)
+            raise SyntaxError("source code cannot contain null bytes", place) from None
         raise
 
 
@@ -449,9 +467,8 @@ def flush_standard(status):
         except Exception as error:
             trace = error.with_traceback(None)
             try:
-                sys.stderr.write(
-                    f"Exception ignored while flushing sys.stdout:\n{type(trace).__name__}: {trace}\n"
-                )
+                name = type(trace).__name__
+                sys.stderr.write(f"Exception ignored while flushing sys.stdout:\n{name}: {trace}\n")
             except (OSError, ValueError, AttributeError):
                 pass
             sys.stdout = None

@@ -304,27 +304,27 @@ def waitid(idtype, id, options, /):
     raise NotImplementedError("os.waitid is not available in this sandbox's Python; use os.waitpid")
 
 
-def WIFEXITED(status):  # noqa: N802
+def WIFEXITED(status):
     """Whether a command ended by itself."""
     return status & 0x7F == 0
 
 
-def WEXITSTATUS(status):  # noqa: N802
+def WEXITSTATUS(status):
     """Return the exit status."""
     return status >> 8 & 0xFF
 
 
-def WIFSIGNALED(status):  # noqa: N802
+def WIFSIGNALED(status):
     """Whether a signal ended a command."""
     return 0 < status & 0x7F < 0x7F
 
 
-def WTERMSIG(status):  # noqa: N802
+def WTERMSIG(status):
     """Return the signal that ended a command."""
     return status & 0x7F
 
 
-def WIFSTOPPED(status):  # noqa: N802
+def WIFSTOPPED(status):
     """Return False: commands are not stopped."""
     return False
 
@@ -332,7 +332,7 @@ def WIFSTOPPED(status):  # noqa: N802
 WIFCONTINUED = WCOREDUMP = WIFSTOPPED
 
 
-def WSTOPSIG(status):  # noqa: N802
+def WSTOPSIG(status):
     """Return the signal that stopped a command."""
     return status >> 8 & 0xFF
 

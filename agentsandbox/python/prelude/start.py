@@ -23,20 +23,23 @@ this file with the words after `python3` in `sys.argv[1:]`. What runs, in this o
    flushed). Then `os._exit`, because the rest of `Py_FinalizeEx` costs more than most scripts.
 """
 
-import _host
 import marshal
 import os
+import posix
 import sys
+
+import _host
 
 HERE, SUFFIX = os.path.dirname(sys.argv[0]), os.path.splitext(sys.argv[0])[1]
 OWN_CODE = os.path.dirname(sys._getframe().f_code.co_filename)
+LONGEST = 1 << 20
 STDLIB = "/usr/local/lib/python315.zip"
 SITE = "lib/python3.15/site-packages"
 
 PATCHED = frozenset(
     """
-    asyncio concurrent.futures.process concurrent.futures.thread errno multiprocessing queue signal
-    socket subprocess sysconfig threading
+    asyncio concurrent.futures.process concurrent.futures.thread errno multiprocessing platform
+    queue signal socket subprocess sysconfig threading traceback
     """.split()
 )
 REPLACED = frozenset(["ssl"])
@@ -167,19 +170,35 @@ class PartLoader:
 
     def exec_module(self, module):
         """Execute the file."""
-        fd = os.open(self._file, os.O_RDONLY)
-        try:
-            pieces = []
-            while piece := os.read(fd, 1 << 18):
-                pieces.append(piece)
-        finally:
-            os.close(fd)
-        data = memoryview(b"".join(pieces))
-        if SUFFIX == ".pyc":
-            code = marshal.loads(data[16:])
-        else:
-            code = compile(bytes(data), self._file, "exec", dont_inherit=True)
-        exec(code, module.__dict__)
+        exec(code_of(self._file), module.__dict__)
+
+    def get_code(self, name):
+        """Return the code of the file, for `runpy`."""
+        return code_of(self._file)
+
+    @staticmethod
+    def get_source(name):
+        """Return None: a script sees no source of the prelude."""
+        return
+
+
+def code_of(file):
+    """Return the code object of a file of the prelude."""
+    fd = posix.open(file, posix.O_RDONLY)
+    data = posix.read(fd, LONGEST)
+    posix.close(fd)
+    if SUFFIX == ".pyc":
+        return marshal.loads(memoryview(data)[16:])
+    return compile(data, file, "exec", dont_inherit=True)
+
+
+def load(name):
+    """Import a part that every start needs, without the import system."""
+    full = "_agentsandbox." + name
+    module = sys.modules[full] = type(sys)(full)
+    exec(code_of(f"{HERE}/{name}{SUFFIX}"), module.__dict__)
+    setattr(sys.modules["_agentsandbox"], name, module)
+    return module
 
 
 def part_spec(name, file):
@@ -225,13 +244,10 @@ def main():
     """Run one `python3` from its first question to its exit status."""
     words = sys.argv[1:]
     process = begin()
-    from _agentsandbox import errors, files
-
-    files.install(process)
+    errors = load("errors")
+    load("files").install(process)
     errors.install()
-    from _agentsandbox import launching
-
-    launching.launch(process, words)
+    load("launching").launch(process, words)
 
 
 main()

@@ -3,7 +3,7 @@
 import _agentsandbox
 
 
-class struct_group(tuple):  # noqa: N801
+class struct_group(tuple):
     """One group: gr_name, gr_passwd, gr_gid, gr_mem."""
 
     __slots__ = ()
@@ -15,7 +15,7 @@ class struct_group(tuple):  # noqa: N801
 
     def __repr__(self):
         names = ("name", "passwd", "gid", "mem")
-        fields = ", ".join(f"gr_{name}={value!r}" for name, value in zip(names, self))
+        fields = ", ".join(f"gr_{name}={value!r}" for name, value in zip(names, self, strict=True))
         return f"grp.struct_group({fields})"
 
 

@@ -3,7 +3,7 @@
 import _agentsandbox
 
 
-class struct_passwd(tuple):  # noqa: N801
+class struct_passwd(tuple):
     """One account: pw_name, pw_passwd, pw_uid, pw_gid, pw_gecos, pw_dir, pw_shell."""
 
     __slots__ = ()
@@ -18,7 +18,7 @@ class struct_passwd(tuple):  # noqa: N801
 
     def __repr__(self):
         names = ("name", "passwd", "uid", "gid", "gecos", "dir", "shell")
-        fields = ", ".join(f"pw_{name}={value!r}" for name, value in zip(names, self))
+        fields = ", ".join(f"pw_{name}={value!r}" for name, value in zip(names, self, strict=True))
         return f"pwd.struct_passwd({fields})"
 
 

@@ -12,7 +12,7 @@ DESCRIPTORS = 1024
 error = OSError
 
 
-class struct_rusage(tuple):  # noqa: N801
+class struct_rusage(tuple):
     """What a process used: times in seconds, memory in KiB; the rest is not counted."""
 
     __slots__ = ()

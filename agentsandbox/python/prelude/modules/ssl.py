@@ -191,19 +191,22 @@ RAND_status = lambda: True  # noqa: E731
 RAND_add = lambda *args: None  # noqa: E731
 
 
-def RAND_bytes(n):  # noqa: N802
+def RAND_bytes(n):
     """Return random bytes."""
     import os
 
     return os.urandom(n)
 
 
+class DefaultVerifyPaths(tuple):
+    """Where certificates would be: nowhere."""
+
+    __slots__ = ()
+    cafile = capath = None
+    openssl_cafile_env, openssl_capath_env = "SSL_CERT_FILE", "SSL_CERT_DIR"
+    openssl_cafile = openssl_capath = ""
+
+
 def get_default_verify_paths():
     """Return where certificates would be: nowhere."""
-    from collections import namedtuple
-
-    kind = namedtuple(
-        "DefaultVerifyPaths",
-        "cafile capath openssl_cafile_env openssl_cafile openssl_capath_env openssl_capath",
-    )
-    return kind(None, None, "SSL_CERT_FILE", "", "SSL_CERT_DIR", "")
+    return DefaultVerifyPaths()

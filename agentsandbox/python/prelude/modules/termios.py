@@ -8,7 +8,7 @@ CSIZE, CS8, PARENB, VMIN, VTIME = 48, 48, 256, 6, 5
 TIOCGWINSZ, TIOCSWINSZ, TIOCSTI, FIONREAD = 21523, 21524, 21522, 21531
 
 
-class error(Exception):  # noqa: N801
+class error(Exception):
     """A terminal's error: (number, text)."""
 
 

@@ -183,20 +183,14 @@ def apply(module):
         """Return a child that runs a program."""
         import subprocess as children
 
-        child = children.Popen(
-            [program, *args], stdin=stdin, stdout=stdout, stderr=stderr, **more
-        )
+        child = children.Popen([program, *args], stdin=stdin, stdout=stdout, stderr=stderr, **more)
         return Process(child, reader)
 
-    async def create_subprocess_shell(
-        cmd, stdin=None, stdout=None, stderr=None, limit=0, **more
-    ):
+    async def create_subprocess_shell(cmd, stdin=None, stdout=None, stderr=None, limit=0, **more):
         """Return a child that runs a command line."""
         import subprocess as children
 
-        child = children.Popen(
-            cmd, shell=True, stdin=stdin, stdout=stdout, stderr=stderr, **more
-        )
+        child = children.Popen(cmd, shell=True, stdin=stdin, stdout=stdout, stderr=stderr, **more)
         return Process(child, reader)
 
     for place in (module, subprocess):

@@ -8,7 +8,7 @@ def apply(module):
     """Refuse new sockets with OSError and look-ups of names with gaierror."""
     original = module.socket
 
-    class socket(original):  # noqa: N801
+    class socket(original):
         """A socket; making one raises OSError."""
 
         __slots__ = ()
@@ -20,16 +20,22 @@ def apply(module):
             """Close nothing: there never was a socket."""
 
     socket.__module__, socket.__qualname__ = "socket", "socket"
-    again = getattr(module, "EAI_AGAIN", -3)
+    module.EAI_AGAIN, module.EAI_NONAME, module.EAI_SERVICE, module.EAI_FAMILY = -3, -2, -8, -6
 
     def refuse_names(*args, **more):
-        raise module.gaierror(again, NETWORK)
+        raise module.gaierror(module.EAI_AGAIN, NETWORK)
 
     def refuse(*args, **more):
         raise OSError(ENETUNREACH, NETWORK)
 
     module.socket = module.SocketType = socket
-    for name in ("getaddrinfo", "gethostbyname", "gethostbyname_ex", "gethostbyaddr", "getnameinfo"):
+    for name in (
+        "getaddrinfo",
+        "gethostbyname",
+        "gethostbyname_ex",
+        "gethostbyaddr",
+        "getnameinfo",
+    ):
         setattr(module, name, refuse_names)
     for name in ("socketpair", "fromfd", "create_connection", "create_server"):
         setattr(module, name, refuse)

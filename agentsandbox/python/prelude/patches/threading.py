@@ -13,6 +13,8 @@ RuntimeError and say so.
 import _thread
 import time
 
+from _agentsandbox import errors
+
 DEADLOCK = (
     "this wait would never end: threads run one after the other in this sandbox's Python, and no "
     "other thread can go on"
@@ -150,7 +152,8 @@ def make_thread(module):
                     self.run()
                 except GivenUpError:
                     self._given_up = True
-                except BaseException:
+                except BaseException as error:
+                    errors.strip_all(error)
                     self._invoke_excepthook(self)
             finally:
                 Turns.running.pop()
