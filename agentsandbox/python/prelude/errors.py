@@ -180,8 +180,8 @@ def translate(exc):
 def raised_by_statement(exc):
     """Whether the exception came from a `raise` statement rather than from C code."""
     trace = exc.__traceback__
-    if trace is None:
-        return True
+    if trace is None:  # C code's own text tells it from one that a script made
+        return exc.strerror != TEXTS.get(FROM_WASI.get(exc.errno))
     while trace.tb_next is not None:
         trace = trace.tb_next
     raising = compile("raise a", "", "exec").co_code[-2]
@@ -210,7 +210,7 @@ def strip(trace):
 
 
 def strip_all(exc):
-    """Take the prelude's frames out of an exception and of those that led to it."""
+    """Take the prelude's frames out of an exception and of those that led to it; translate them."""
     seen = set()
     pending = [exc]
     while pending:
@@ -218,6 +218,8 @@ def strip_all(exc):
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
+        if isinstance(one, OSError):
+            translate(one)
         one.__traceback__ = strip(one.__traceback__)
         pending += [one.__cause__, one.__context__]
         if isinstance(one, BaseExceptionGroup):
@@ -239,3 +241,12 @@ def install():
     monitoring.use_tool_id(TOOL, "errno")
     monitoring.register_callback(TOOL, handled, meet)
     monitoring.set_events(TOOL, handled)
+    sys.unraisablehook = report_unraisable
+
+
+def report_unraisable(unraisable):
+    """Print an exception that nothing can handle, with the numbers and frames of Linux."""
+    exc = unraisable.exc_value
+    if exc is not None:
+        strip_all(exc)
+    sys.__unraisablehook__(unraisable)

@@ -11,6 +11,7 @@ import posix
 import sys
 
 MODE = 0o7777
+S_IFIFO = 0o010000  # the kind that WASI has no name for
 UID_SHIFT, UID_BITS = 12, 0xFFFFF
 GID_SHIFT = 32
 DEVICE = 1
@@ -24,7 +25,7 @@ def unpack(raw):
     size = raw.st_size
     return os.stat_result(
         (
-            raw.st_mode & ~MODE | packed & MODE,
+            (raw.st_mode & ~MODE or S_IFIFO) | packed & MODE,
             raw.st_ino,
             DEVICE,
             raw.st_nlink,

@@ -25,6 +25,8 @@ def launch(process, words):
         os._exit(1 if "not available" in str(error) else 2)
     if options.kind in ("version", "help"):
         leave(tell(options, process))
+    if os.environ.get("PYTHONTZPATH") == "":
+        del os.environ["PYTHONTZPATH"]  # set for the start of the guest, not for the script
     known = set(sys.modules)
     main = fresh_main()
     apply(options, process, words)
@@ -217,7 +219,7 @@ def add_site(folder):
     if any(name.endswith(".pth") for name in names):
         import site
 
-        site.addsitedir(folder, set(sys.path))
+        site.addsitedir(folder)
 
 
 # --- running -------------------------------------------------------------------------------
