@@ -272,6 +272,14 @@ def isatty(fd):
     return bool(here.process.isatty[fd]) if fd in (0, 1, 2) else False
 
 
+def ttyname(fd, /):
+    """Raise what Linux raises where no terminal is."""
+    from _agentsandbox import errors
+
+    fstat(fd)
+    raise errors.error(25)
+
+
 # --- ids -----------------------------------------------------------------------------------
 
 
@@ -342,7 +350,8 @@ def install(process):
         "open": open_, "mkdir": mkdir, "chmod": chmod, "lchmod": lchmod, "fchmod": fchmod,
         "chown": chown, "lchown": lchown, "fchown": fchown, "access": access, "umask": umask,
         "mkfifo": mkfifo, "strerror": strerror, "get_terminal_size": get_terminal_size,
-        "isatty": isatty, "uname": uname, "statvfs": statvfs,
+        "isatty": isatty, "uname": uname, "statvfs": statvfs, "ttyname": ttyname,
+        "getrandom": lambda size, flags=0: os.urandom(size),
     }  # fmt: skip
     swapped = {getattr(posix, name): own[name] for name in own if hasattr(posix, name)}
     for kind in ("dir_fd", "fd", "follow_symlinks", "effective_ids"):

@@ -30,10 +30,32 @@ def launch(process, words):
     known = set(sys.modules)
     main = fresh_main()
     apply(options, process, words)
+    raise_recursion_limit()
     status = execute(options, process, main)
     if options.has("i") and options.kind != "stdin":
         status = converse(main, quiet=True)
     leave(finish(status, known))
+
+
+def raise_recursion_limit():
+    """Let a script recurse as deep as in CPython, where no frames are below its first one."""
+    get, set_ = sys.getrecursionlimit, sys.setrecursionlimit
+    below, frame = 1, sys._getframe()
+    while (frame := frame.f_back) is not None:
+        below += 1
+
+    def getrecursionlimit():
+        """Return the current value of the recursion limit."""
+        return get() - below
+
+    def setrecursionlimit(limit, /):
+        """Set the maximum depth of the Python interpreter stack to `limit`."""
+        if limit < 1:
+            raise ValueError("recursion limit must be greater or equal than 1")
+        set_(limit + below)
+
+    setrecursionlimit(get())
+    sys.getrecursionlimit, sys.setrecursionlimit = getrecursionlimit, setrecursionlimit
 
 
 def tell(options, process):
