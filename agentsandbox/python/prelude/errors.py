@@ -121,6 +121,7 @@ WASI = """
 
 FROM_WASI = {place: LINUX[name][0] for place, name in enumerate(WASI, 1)}
 LINUX_BASE = 1000
+RAISING = compile("raise a", "", "exec").co_code[-2]  # the instruction of a `raise` statement
 TOOL = 4
 
 
@@ -184,8 +185,7 @@ def raised_by_statement(exc):
         return exc.strerror != TEXTS.get(FROM_WASI.get(exc.errno))
     while trace.tb_next is not None:
         trace = trace.tb_next
-    raising = compile("raise a", "", "exec").co_code[-2]
-    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == raising
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == RAISING
 
 
 def hidden(trace):

@@ -40,7 +40,7 @@ def launch(process, words):
 def raise_recursion_limit():
     """Let a script recurse as deep as in CPython, where no frames are below its first one."""
     get, set_ = sys.getrecursionlimit, sys.setrecursionlimit
-    below, frame = 1, sys._getframe()
+    below, frame = 2, sys._getframe()  # `execute` and the function that it calls come on top
     while (frame := frame.f_back) is not None:
         below += 1
 
