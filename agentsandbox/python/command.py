@@ -60,15 +60,13 @@ def python_commands(runtime: PythonRuntime) -> Sequence[Command]:
 
 
 def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> int:
-    status = runtime.status()
-    if not status.ready:
-        raise UnavailableError(status.reason)
+    place = runtime.ready()
     try:
         from agentsandbox.wasm.guest import Guest
     except (ImportError, OSError) as error:
         raise UnavailableError(f"wasmtime cannot be loaded: {error}") from None
     engine = engine_of_process(runtime.signals)
-    module = engine.load(runtime.compiled())
+    module = engine.load(place)
     scheduler = ctx.host.scheduler
 
     def call() -> None:
