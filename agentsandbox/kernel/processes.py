@@ -142,7 +142,8 @@ class Scheduler:
 
     __slots__ = (
         "__weakref__", "_outside", "_stacks", "_yielded", "budget", "closing", "current",
-        "deferred", "elsewhere", "failure", "gate", "is_running", "last_pid", "main", "pause", "processes",
+        "deferred", "elsewhere", "failure", "gate", "is_running", "last_pid", "main", "pause",
+        "processes",
     )  # fmt: skip
 
     def __init__(self, budget: Budget, first_pid: int = 1000) -> None:

@@ -7,9 +7,6 @@ everything else through the door (`door`).
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
-
 from agentsandbox.contract.command import command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
@@ -24,13 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agentsandbox.contract.command import Arguments, Command, CommandContext
-    from agentsandbox.python.artifact import Artifact
     from agentsandbox.python.runtime import PythonRuntime
     from agentsandbox.wasm.descriptors import Descriptor
     from agentsandbox.wasm.guest import Guest
 
-_PRELUDE = "/usr/local/lib/agentsandbox"
-_START = f"{_PRELUDE}/start.py"
 _EXECUTABLE = "/usr/bin/python3"
 _S_IFIFO, _S_IFCHR = 0o010000, 0o020000
 
@@ -74,12 +68,13 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
 
     if not runtime.take(call):
         scheduler.wait_outside(lambda: runtime.take(call))
+    image, start = _image(runtime)
     try:
         guest = Guest(engine, module, ctx, memory_bytes=runtime.memory_bytes)
         status_code = guest.run(
-            [_EXECUTABLE, _START, *words],
+            [_EXECUTABLE, start, *words],
             {**ctx.env, "PYTHONTZPATH": ""},
-            _image(runtime.artifact()),
+            image,
             lambda guest: _streams(guest, ctx),
             Door(runtime, ctx, guest, _EXECUTABLE).answer,
         )
@@ -108,18 +103,21 @@ def _streams(guest: Guest, ctx: CommandContext) -> Mapping[int, Descriptor]:
     }
 
 
-@cache
-def _image(artifact: Artifact) -> Image:
-    """Return the files of the runtime: the library and the prelude."""
-    from agentsandbox.python.artifact import library_of
+def _image(runtime: PythonRuntime) -> tuple[Image, str]:
+    """Return the files of the runtime, the library and the prelude, and the file to run."""
+    if isinstance(runtime.image, tuple):
+        return runtime.image
+    runtime.image = found = _make_image(runtime)
+    return found
 
-    files: dict[str, bytes | memoryview] = {artifact.library_path: library_of(artifact)}
-    pending = [("", resources.files("agentsandbox.python") / "prelude")]
-    while pending:
-        prefix, folder = pending.pop()
-        for entry in folder.iterdir():
-            if entry.is_dir():
-                pending.append((f"{prefix}/{entry.name}", entry))
-            elif entry.name.endswith(".py"):
-                files[f"{_PRELUDE}{prefix}/{entry.name}"] = entry.read_bytes()
-    return Image(files)
+
+def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
+    from agentsandbox.python.artifact import library_of
+    from agentsandbox.python.prelude_code import FOLDER, prelude_of
+
+    artifact = runtime.artifact()
+    prelude = prelude_of(runtime)
+    files = {f"{FOLDER}/{name}": data for name, data in prelude.items()}
+    start = f"{FOLDER}/start.py"
+    image = Image({artifact.library_path: library_of(artifact), **files})
+    return image, start if start in files else f"{start}c"

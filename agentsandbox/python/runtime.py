@@ -78,7 +78,7 @@ class PythonRuntime:
 
     __slots__ = (
         "__weakref__", "_artifact", "_lock", "_nested", "_place", "_running", "_waiting",
-        "cache", "guests", "made", "memory_bytes", "nesting", "signals",
+        "cache", "guests", "image", "made", "memory_bytes", "nesting", "signals",
     )  # fmt: skip
 
     def __init__(
@@ -101,6 +101,8 @@ class PythonRuntime:
         self.signals = signals
         self._artifact: Artifact | None = None
         self._place: Compiled | None = None
+        self.image: object = None
+        """The files that guests get from it, made by `command` for the first one."""
         self.made: Sequence[Command] | None = None
         """Its commands, made by `python_commands` when a sandbox first asks."""
         self._lock = threading.Lock()
@@ -145,12 +147,15 @@ class PythonRuntime:
         Takes a minute and 2 GB of memory. Raises `UnavailableError`: the build is missing or
         damaged, the folder is not private, the disk is full.
         """
-        status = self.status()
-        if status.ready and not force:
-            return status
         artifact = self.artifact()
-        artifact.verify()
-        compile_module(artifact.wasm, self.compiled(), signals=self.signals)
+        if force or not self.status().ready:
+            artifact.verify()
+        if force or trusted(self.compiled().path) is not None:
+            compile_module(artifact.wasm, self.compiled(), signals=self.signals)
+        from agentsandbox.python.prelude_code import compile_prelude
+
+        compile_prelude(self)
+        self.image = None
         return self.status()
 
     def status(self) -> PythonStatus:
@@ -192,7 +197,11 @@ class PythonRuntime:
         freed = 0
         self._place = None
         folder = self.cache_folder()
-        for path in [*folder.glob("*.cwasm"), *folder.glob("*.json"), *folder.glob(".new-*")]:
+        for path in [
+            path
+            for pattern in ("*.cwasm", "*.json", "prelude-*.zip", ".new-*")
+            for path in folder.glob(pattern)
+        ]:
             freed += path.stat().st_size
             path.unlink()
         return freed
