@@ -33,10 +33,9 @@ from agentsandbox.kernel.stacks import Stacks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Awaitable, Callable, Mapping
     from typing import Any, TypeVar
-
-    from _thread import LockType
 
     from greenlet import greenlet
 

@@ -116,7 +116,7 @@ def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
     from agentsandbox.python.prelude_code import FOLDER, prelude_of
 
     artifact = runtime.artifact()
-    prelude = prelude_of(runtime)
+    prelude = prelude_of(artifact, runtime.ready().path.parent)
     files = {f"{FOLDER}/{name}": data for name, data in prelude.items()}
     start = f"{FOLDER}/start.py"
     image = Image({artifact.library_path: library_of(artifact), **files})

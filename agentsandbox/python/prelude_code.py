@@ -19,6 +19,7 @@ from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.processes import Scheduler
 from agentsandbox.kernel.streams import Buffer, Null, decode
 from agentsandbox.limits import Limits
+from agentsandbox.python.artifact import library_of
 from agentsandbox.wasm.descriptors import Standard
 from agentsandbox.wasm.engine import UnavailableError, engine_of_process, trusted, write_file
 from agentsandbox.wasm.system import Image
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from agentsandbox.kernel.fs.base import FileSystem, Stat
-    from agentsandbox.python.runtime import PythonRuntime
+    from agentsandbox.python.artifact import Artifact
+    from agentsandbox.wasm.engine import Compiled
     from agentsandbox.wasm.guest import Guest
 
 FOLDER = "/usr/local/lib/agentsandbox"
@@ -38,6 +40,7 @@ FOLDER = "/usr/local/lib/agentsandbox"
 
 _OUT = "/out"
 _SECONDS = 60.0
+_MEMORY = 256 << 20
 _COMPILE = f"""
 import marshal, os
 from importlib.util import MAGIC_NUMBER
@@ -68,17 +71,17 @@ def sources() -> dict[str, bytes]:
     return found
 
 
-def _place(runtime: PythonRuntime, files: Mapping[str, bytes]) -> Path:
-    digest = hashlib.sha256(runtime.artifact().digest.encode("ascii"))
+def _place(artifact: Artifact, cache: Path, files: Mapping[str, bytes]) -> Path:
+    digest = hashlib.sha256(artifact.digest.encode("ascii"))
     for name in sorted(files):
         digest.update(b"%b\0%d\0%b" % (name.encode("ascii"), len(files[name]), files[name]))
-    return runtime.cache_folder() / f"prelude-{digest.hexdigest()[:32]}.zip"
+    return cache / f"prelude-{digest.hexdigest()[:32]}.zip"
 
 
-def prelude_of(runtime: PythonRuntime) -> dict[str, bytes]:
+def prelude_of(artifact: Artifact, cache: Path) -> dict[str, bytes]:
     """Return the prelude for guests, by paths below `FOLDER`: bytecode, or else the sources."""
     files = sources()
-    place = _place(runtime, files)
+    place = _place(artifact, cache, files)
     if trusted(place) or trusted(place.parent, folder=True):
         return files
     try:
@@ -88,15 +91,21 @@ def prelude_of(runtime: PythonRuntime) -> dict[str, bytes]:
         return files
 
 
-def compile_prelude(runtime: PythonRuntime) -> None:
-    """Write the prelude's bytecode into the cache, unless it is there."""
+def compile_prelude(artifact: Artifact, program: Compiled, *, signals: bool) -> None:
+    """Write the prelude's bytecode into the folder of the compiled program, unless it is there."""
     files = sources()
-    place = _place(runtime, files)
+    place = _place(artifact, program.path.parent, files)
     if trusted(place) is None:
         return
     fs = MemoryFileSystem()
     fs.makedirs("/tmp")
-    _run(runtime, fs, Image({f"{FOLDER}/{name}": data for name, data in files.items()}))
+    image = Image(
+        {
+            artifact.library_path: library_of(artifact),
+            **{f"{FOLDER}/{name}": data for name, data in files.items()},
+        }
+    )
+    _run(program, fs, image, signals=signals)
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         for name in files:
@@ -106,12 +115,10 @@ def compile_prelude(runtime: PythonRuntime) -> None:
     write_file(place, made.getvalue())
 
 
-def _run(runtime: PythonRuntime, fs: FileSystem, image: Image) -> None:
+def _run(program: Compiled, fs: FileSystem, image: Image, *, signals: bool) -> None:
     """Run the compilation in a guest that has no sandbox around it."""
-    from agentsandbox.python.artifact import library_of
     from agentsandbox.wasm.guest import Guest as New
 
-    artifact = runtime.artifact()
     budget = Budget(Limits(timeout=_SECONDS))
     scheduler = Scheduler(budget)
     errors = Buffer(1 << 20)
@@ -121,8 +128,8 @@ def _run(runtime: PythonRuntime, fs: FileSystem, image: Image) -> None:
         host=Host(clock=time, random=_refuse, scheduler=scheduler),
     )  # fmt: skip
     scheduler.begin(budget)
-    engine = engine_of_process(runtime.signals)
-    guest = New(engine, engine.load(runtime.compiled()), ctx, memory_bytes=runtime.memory_bytes)
+    engine = engine_of_process(signals)
+    guest = New(engine, engine.load(program), ctx, memory_bytes=_MEMORY)
 
     def describe() -> Stat:
         return fs.stat("/")
@@ -131,9 +138,8 @@ def _run(runtime: PythonRuntime, fs: FileSystem, image: Image) -> None:
         output = Standard(guest.ask, None, errors, describe)
         return {0: Standard(guest.ask, Null(), None, describe), 1: output, 2: output}
 
-    files = {artifact.library_path: library_of(artifact), **image.files}
     try:
-        status = guest.run(["python3", "-I", "-c", _COMPILE], {}, Image(files), streams, _refuse)
+        status = guest.run(["python3", "-I", "-c", _COMPILE], {}, image, streams, _refuse)
     finally:
         scheduler.end()
     if status:

@@ -154,7 +154,7 @@ class PythonRuntime:
             compile_module(artifact.wasm, self.compiled(), signals=self.signals)
         from agentsandbox.python.prelude_code import compile_prelude
 
-        compile_prelude(self)
+        compile_prelude(artifact, self.compiled(), signals=self.signals)
         self.image = None
         return self.status()
 
