@@ -7,7 +7,7 @@ everything else through the door (`door`).
 
 from __future__ import annotations
 
-from agentsandbox.contract.command import command
+from agentsandbox.contract.command import command, normalize
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.fs.base import Stat
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agentsandbox.wasm.guest import Guest
 
 _EXECUTABLE = "/usr/bin/python3"
+_SYSTEM = ("/usr/bin/", "/bin/")
 _S_IFIFO, _S_IFCHR = 0o010000, 0o020000
 
 _USAGE = """
@@ -69,14 +70,15 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
     if not runtime.take(call):
         scheduler.wait_outside(lambda: runtime.take(call))
     image, start = _image(runtime)
+    executable = _executable(ctx)
     try:
         guest = Guest(engine, module, ctx, memory_bytes=runtime.memory_bytes)
         status_code = guest.run(
-            [_EXECUTABLE, start, *words],
+            [executable, start, *words],
             {**ctx.env, "PYTHONTZPATH": ""},
             image,
             lambda guest: _streams(guest, ctx),
-            Door(runtime, ctx, guest, _EXECUTABLE).answer,
+            Door(runtime, ctx, guest, executable).answer,
         )
     finally:
         runtime.give_back()
@@ -85,6 +87,18 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
     elif guest.crash and guest.crash != "aborted":
         ctx.warn(f"the program ended: {guest.crash}", 0)
     return status_code
+
+
+def _executable(ctx: CommandContext) -> str:
+    """Return the path of the interpreter as it was called: that of a venv has its own packages."""
+    name = ctx.name
+    if "/" in name:
+        return normalize(ctx.path(name))
+    for folder in ctx.env.get("PATH", "").split(":"):
+        path = f"{ctx.path(folder or '.')}/{name}"
+        if ctx.fs.is_file(path):
+            return _EXECUTABLE if path.startswith(_SYSTEM) else normalize(path)
+    return _EXECUTABLE
 
 
 def _streams(guest: Guest, ctx: CommandContext) -> Mapping[int, Descriptor]:
