@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 
+from agentsandbox.errors import CommandError
 from agentsandbox.python.wheels import (
     PYTHON,
     Wheel,
@@ -244,7 +245,7 @@ def _called(
         answer = function(*words)
         if hasattr(answer, "__await__"):
             answer = wait(answer)
-    except WheelError:
+    except (WheelError, CommandError):
         raise
     except Exception as error:
         raise WheelError(f"{failed}: {type(error).__name__}") from error

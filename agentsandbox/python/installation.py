@@ -126,10 +126,11 @@ def broken(
 
     What belongs to the artifact is not looked at: it was built together.
     """
+    spend = spender(ctx)
     for owner in there.values():
         if owner.location == STANDARD_LIBRARY:
             continue
-        for requirement in owner.requires():
+        for requirement in owner.requires(spend):
             ctx.budget.step(16)
             if not applies(requirement):
                 continue

@@ -32,7 +32,14 @@ from agentsandbox.python.resolution import (
     Wheels,
     refused_option,
 )
-from agentsandbox.python.sites import Installed, recorded_files, remove, target_site, user_site
+from agentsandbox.python.sites import (
+    Installed,
+    recorded_files,
+    remove,
+    spender,
+    target_site,
+    user_site,
+)
 from agentsandbox.python.wheels import PYTHON, WheelError, applies
 
 TYPE_CHECKING = False
@@ -190,6 +197,11 @@ def reworded(error: Exception) -> PackageError:
     return PackageError(str(error))
 
 
+_CONFLICTS = (
+    "pip's dependency resolver does not currently take into account all the packages that are "
+    "installed. This behaviour is the source of the following dependency conflicts."
+)
+
 PROBLEMS = (PackageError, ResolutionError, RequirementError, WheelError, OSError)
 """What `reworded` takes."""
 
@@ -277,7 +289,7 @@ class _Pip:
         except UsageError as error:
             first = _USAGES[name].strip().splitlines()[0].removeprefix("Usage: ")
             self.ctx.stderr.write(encode(f"\nUsage:   \n  {first}\n\n"))
-            raise PackageError(error.message, status=2) from None
+            raise PackageError(_as_pip_says(error.message), status=2) from None
         for option in _REFUSED_OPTIONS:
             if args.flag(option):
                 raise PackageError(refused_option(f"--{option}"))
@@ -285,15 +297,10 @@ class _Pip:
         return args
 
     def _report(self, failure: PackageError) -> None:
-        """Print an error as pip does: each line by itself, those that begin with blanks as they
-        are.
-        """
-        if failure.status == 2:
-            self.ctx.stderr.write(encode(f"{failure.lines[0]}\n"))
-            return
-        for line in failure.lines:
-            start = "" if line.startswith(" ") else "ERROR: "
-            self.ctx.stderr.write(encode(f"{start}{line}\n"))
+        """Print an error: a usage error as it is, all others as pip's "ERROR: "."""
+        start = "" if failure.status == 2 else "ERROR: "
+        lines = "\n".join(failure.lines)
+        self.ctx.stderr.write(encode(f"{start}{lines}\n"))
 
     def tell(self, text: str) -> None:
         """Print a line, unless --quiet was given."""
@@ -339,6 +346,11 @@ class _Pip:
             self.tell(
                 "Defaulting to user installation because normal site-packages is not writeable"
             )
+        for one in asked.wanted:
+            if one.path and not self.ctx.fs.exists(one.path):
+                self.warn(
+                    f"Requirement {one.text!r} looks like a filename, but the file does not exist"
+                )
         plan = self._resolve(args, asked, environment)
         self._tell_plan(asked, plan)
         if not plan.wheels:
@@ -403,13 +415,21 @@ class _Pip:
         seen = set()
         for wanted, pick in plan.met:
             self.ctx.budget.step(4)
-            if isinstance(pick, Installed):
-                self.tell(f"Requirement already satisfied: {_with_place(wanted, pick)}")
-            elif wanted.path:
+            if wanted.path:
                 self.tell(f"Processing {wanted.shown()}")
+                if isinstance(pick, Installed):
+                    self.tell(
+                        f"{pick.title} is already installed with the same version as the provided "
+                        "wheel. Use --force-reinstall to force an installation of the wheel."
+                    )
+            elif isinstance(pick, Installed):
+                self.tell(f"Requirement already satisfied: {_with_place(wanted, pick)}")
             elif pick.name not in seen:
-                self.tell(f"Collecting {wanted.shown()}\n  Using {pick.file_name}")
+                self.tell(f"Collecting {wanted.shown()}")
+                self.tell(f"  Downloading {pick.file_name} ({_size(pick.size)})")
             seen.add(pick.name)
+        for note in plan.notes:
+            self.warn(note)
 
     def _warn_of_path(self, programs: Mapping[str, Sequence[str]], site: Site) -> None:
         if site.scripts in self.ctx.env.get("PATH", "").split(":"):
@@ -432,14 +452,15 @@ class _Pip:
     def _warn_of_broken(self, environment: Environment, plan: Plan) -> None:
         """Name what was installed before and does not fit any more."""
         new = {wheel.name for wheel in plan.wheels}
-        for owner, requirement, found in broken(self.ctx, after(environment, plan)):
-            if owner.name not in new and found is not None and found.name in new:
-                self.ctx.stderr.write(
-                    encode(
-                        f"ERROR: {owner.title} {owner.version} requires {requirement.name}"
-                        f"{requirement.specifier}, but you have {found.title} {found.version} which is incompatible.\n"
-                    )
-                )
+        lines = [
+            f"{owner.title} {owner.version} requires {one.name}{one.specifier}, but you have "
+            f"{found.title} {found.version} which is incompatible.\n"
+            for owner, one, found in broken(self.ctx, after(environment, plan))
+            if owner.name not in new and found is not None and found.name in new
+        ]
+        if lines:
+            lines.insert(0, f"ERROR: {_CONFLICTS}\n")
+            self.ctx.stderr.write(encode("".join(lines)))
 
     def removing(self, found: Installed) -> None:
         """Say that an older version goes."""
@@ -528,6 +549,24 @@ class _Pip:
         if not count:
             self.tell("No broken requirements found.")
         return int(count > 0)
+
+
+def _as_pip_says(message: str) -> str:
+    """Return an error in the options in pip's words."""
+    for start in ("unrecognized option '", "invalid option -- '"):
+        if message.startswith(start):
+            option = message.removeprefix(start).rstrip("'")
+            return f"no such option: {option if option.startswith('-') else f'-{option}'}"
+    return message
+
+
+def _size(count: int) -> str:
+    """Return a number of bytes as pip shows it."""
+    if count > 1_000_000:
+        return f"{count / 1_000_000:.1f} MB"
+    if count > 10_000:
+        return f"{count // 1000} kB"
+    return f"{count / 1000:.1f} kB" if count > 1000 else f"{count} bytes"
 
 
 def _check_choices(args: Arguments) -> None:
@@ -634,11 +673,12 @@ def _describe(
     ctx: CommandContext, there: Mapping[str, Installed], found: Installed, *, files: bool
 ) -> None:
     headers = found.headers
-    needs = sorted({one.name for one in found.requires() if applies(one)}, key=str.lower)
+    spend = spender(ctx)
+    needs = sorted({one.name for one in found.requires(spend) if applies(one)}, key=str.lower)
     needed_by = []
     for other in there.values():
         ctx.budget.step(16)
-        if any(_is_named(one.name, found.name) and applies(one) for one in other.requires()):
+        if any(_is_named(one.name, found.name) and applies(one) for one in other.requires(spend)):
             needed_by.append(other.title)
     license_of = "License-Expression" if "License-Expression" in headers else "License"
     for title, value in (

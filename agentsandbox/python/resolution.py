@@ -64,7 +64,7 @@ class RequirementError(Exception):
 class ResolutionError(Exception):
     """No choice of versions satisfies all requirements.
 
-    lines    pip's words, a line each, without "ERROR: "
+    lines    pip's words, a line each; "ERROR: " stands before the first one
     reason   one sentence, for tools with other words
     """
 
@@ -80,11 +80,12 @@ class Wanted:
     text       as it was written
     path       the absolute path of a wheel in the sandbox, "" for a name
     origin     the name of the distribution that requires it, "" for the user
+    version    the version of that distribution
     source     the file and line that it stands in, "" for the command line
     hashes     digests of which the wheel must have one, as "sha256:…"; all others if empty
     """
 
-    __slots__ = ("hashes", "origin", "path", "requirement", "source", "text")
+    __slots__ = ("hashes", "origin", "path", "requirement", "source", "text", "version")
 
     def __init__(
         self,
@@ -93,6 +94,7 @@ class Wanted:
         *,
         path: str = "",
         origin: str = "",
+        version: str = "",
         source: str = "",
         hashes: Iterable[str] = (),
     ) -> None:
@@ -100,6 +102,7 @@ class Wanted:
         self.requirement = requirement
         self.path = path
         self.origin = origin
+        self.version = version
         self.source = source
         self.hashes = frozenset(hashes)
 
@@ -140,7 +143,7 @@ def read_requirement(ctx: CommandContext, text: str, source: str = "") -> Wanted
         raise RequirementError(_no_network(text))
     if path.endswith(".whl"):
         requirement = _parsed_wheel_name(posixpath.basename(path))
-        return Wanted(text, requirement, path=ctx.path(path), source=source)
+        return Wanted(text, requirement, path=posixpath.normpath(ctx.path(path)), source=source)
     if path.endswith(_SOURCES) or path in (".", "..") or path.startswith(("./", "../", "/")):
         raise RequirementError(
             f"{text} is a source tree or a source archive, and nothing can be built in the "
@@ -357,13 +360,21 @@ def _wrong_hash(wanted: Wanted) -> str:
 
 
 class Plan:
-    """What is to be installed, dependencies first, and how each requirement was met in order."""
+    """What is to be installed.
 
-    __slots__ = ("met", "wheels")
+    met     each requirement and what meets it, in the order they were found
+    wheels  what is to be installed, dependencies first
+    notes   what the user should know, a sentence each
+    """
 
-    def __init__(self, met: list[tuple[Wanted, Pick]], wheels: list[Wheel]) -> None:
+    __slots__ = ("met", "notes", "wheels")
+
+    def __init__(
+        self, met: list[tuple[Wanted, Pick]], wheels: list[Wheel], notes: list[str]
+    ) -> None:
         self.met = met
         self.wheels = wheels
+        self.notes = notes
 
 
 class Resolver:
@@ -375,7 +386,7 @@ class Resolver:
     """
 
     __slots__ = (
-        "_by_name", "_constraints", "ctx", "dependencies", "fixed", "prereleases", "there",
+        "_by_name", "_constraints", "_notes", "ctx", "dependencies", "fixed", "prereleases", "there",
         "upgrade", "wheels",
     )  # fmt: skip
 
@@ -401,17 +412,18 @@ class Resolver:
         for one in constraints:
             self._constraints.setdefault(one.name, []).append(one)
         self._by_name: dict[str, list[Wanted]] = {}
+        self._notes: dict[str, None] = {}
 
     def resolve(self, roots: Sequence[Wanted]) -> Plan:
         """Return the plan; raises `ResolutionError`, `WheelError` and `OSError`."""
         picks: dict[str, Pick] = {}
         for _ in range(_ROUNDS):
-            self._by_name = {}
+            self._by_name, self._notes = {}, {}
             met, order = self._walk(roots, picks)
             chosen = {name: self._choose(name) for name in self._by_name}
             if all(picks[name] is pick for name, pick in chosen.items()):
                 wheels = [pick for name in order if isinstance(pick := picks[name], Wheel)]
-                return Plan(met, wheels)
+                return Plan(met, wheels, [*self._notes])
             picks = chosen
         raise ResolutionError(
             ["the requirements contradict each other: name the versions (NAME==VERSION)"],
@@ -437,11 +449,26 @@ class Resolver:
             met.append((wanted, pick))
             first_seen.pop(name, None)
             first_seen[name] = None
-            for extra in ("", *sorted(wanted.requirement.extras)):
+            for extra in ("", *self._provided(pick, wanted)):
                 if (name, extra) not in followed:
                     followed.add((name, extra))
                     pending.extend(self._required_by(pick, extra))
         return met, list(first_seen)[::-1]
+
+    def _provided(self, pick: Pick, wanted: Wanted) -> list[str]:
+        """Return the extras that are asked for and that the pick has; note the others."""
+        from packaging.utils import canonicalize_name
+
+        has = {canonicalize_name(str(one)) for one in pick.headers.get_all("Provides-Extra") or ()}
+        found = []
+        for extra in sorted(wanted.requirement.extras):
+            if canonicalize_name(extra) in has:
+                found.append(extra)
+            else:
+                self._notes[f"{pick.title} {pick.version} does not provide the extra '{extra}'"] = (
+                    None
+                )
+        return found
 
     def _required_by(self, pick: Pick, extra: str) -> Iterator[Wanted]:
         """Yield what a pick requires for one of its extras, "" for what it always requires."""
@@ -450,7 +477,7 @@ class Resolver:
         if isinstance(pick, Installed):
             if pick.site is None:
                 return
-            title, requires = pick.title, pick.requires()
+            title, requires = pick.title, pick.requires(spender(self.ctx))
         else:
             title, requires = pick.title, list(pick.requires)
         for requirement in requires:
@@ -462,7 +489,7 @@ class Resolver:
                         f"{title} requires {requirement.name} from {requirement.url[:200]}: pip "
                         "has no network here"
                     )
-                yield Wanted(str(requirement), requirement, origin=title)
+                yield Wanted(str(requirement), requirement, origin=title, version=str(pick.version))
 
     def _choose(self, name: str) -> Pick:
         """Return the version of a name for all that is known of it."""
@@ -486,7 +513,8 @@ class Resolver:
             raise self._missing(name, rules)
         return found
 
-    def _chosen_file(self, file: Wanted, wanted: Sequence[Wanted]) -> Wheel:
+    def _chosen_file(self, file: Wanted, wanted: Sequence[Wanted]) -> Pick:
+        """Return the wheel in a file of the sandbox, or what is installed of the same version."""
         wheel = self.wheels.local(file)
         self._check_python(wheel)
         if file.name in self.fixed:
@@ -496,6 +524,9 @@ class Resolver:
                 raise self._conflict(wanted)
             if one.path and one.path != file.path:
                 raise self._conflict(wanted)
+        installed = self.there.get(file.name)
+        if installed is not None and installed.version == str(wheel.version):
+            return installed
         return wheel
 
     def _check_python(self, wheel: Wheel) -> None:
@@ -512,10 +543,12 @@ class Resolver:
 
     def _newest(self, name: str, rules: Sequence[Wanted]) -> Wheel | None:
         """Return the newest wheel that all rules accept."""
+        from packaging.specifiers import SpecifierSet
+
         candidates = self.wheels.offered(name)
-        specifiers = rules[0].requirement.specifier
-        for one in rules[1:]:
-            specifiers &= one.requirement.specifier
+        texts = dict.fromkeys(str(one.requirement.specifier) for one in rules)
+        self.ctx.budget.step(len(texts) * (1 + len(candidates)))
+        specifiers = SpecifierSet(",".join(filter(None, texts)))
         hashes = [one.hashes for one in rules if one.hashes]
         accepted = {
             *specifiers.filter(
@@ -543,36 +576,57 @@ class Resolver:
         """Return the error for a name without a version that fits."""
         versions = [one.version for one in self.wheels.offered(name)]
         for one in rules:
+            self.ctx.budget.step(1 + len(versions))
             alone = {*one.requirement.specifier.filter(versions, prereleases=True)}
             if not alone or len(rules) == 1 or self.wheels.note(name):
                 listed = ", ".join(map(str, sorted(set(versions)))) or "none"
+                why = self.wheels.note(name) or self.wheels.packages.describe()
                 first = (
                     f"Could not find a version that satisfies the requirement {one.shown()} "
                     f"(from versions: {listed})"
                 )
                 lines = [
                     first,
-                    f"No matching distribution found for {one.shown()}",
-                    self.wheels.note(name) or self.wheels.packages.describe(),
+                    f"ERROR: No matching distribution found for {one.shown()}",
+                    f"ERROR: {why}",
                 ]
-                return ResolutionError(lines, f"there is no version of {one.shown()}. {lines[2]}")
+                return ResolutionError(lines, f"there is no version of {one.shown()}. {why}")
         return self._conflict(rules)
 
     def _conflict(self, rules: Sequence[Wanted]) -> ResolutionError:
-        sides = []
+        """Return the error for requirements of one name that contradict each other."""
+        sides: dict[str, None] = {}
+        who: set[str] = set()
+        versions = [one.version for one in self.wheels.offered(rules[0].name)]
         for one in rules:
+            self.ctx.budget.step(1 + len(versions))
+            if not one.path and all(
+                one.requirement.specifier.contains(version, prereleases=True)
+                for version in versions
+            ):
+                continue
             text = one.text if one.path else _plain(one.requirement)
-            sides.append(
-                f"{one.origin} depends on {text}" if one.origin else f"The user requested {text}"
-            )
-        unique = list(dict.fromkeys(sides))
-        named = rules[0].requirement.name
+            if one.origin:
+                sides[f"{one.origin} {one.version} depends on {text}"] = None
+                who.add(f"{one.origin}=={one.version}")
+            else:
+                sides[f"The user requested {text}"] = None
+                who.add(text)
+        *most, last = sorted(who) or [rules[0].text]
+        named = f"{', '.join(most)} and {last}" if most else last
         lines = [
             f"Cannot install {named} because these package versions have conflicting dependencies.",
+            "",
             "The conflict is caused by:",
-            *(f"    {side}" for side in unique),
+            *(f"    {side}" for side in sides),
+            "",
+            "To fix this you could try to:",
+            "1. loosen the range of package versions you've specified",
+            "2. name the versions of what requires them (NAME==VERSION)",
+            "",
+            f"ERROR: ResolutionImpossible: no version of {rules[0].name} satisfies all of these",
         ]
-        return ResolutionError(lines, f"{'; '.join(unique)}: no version of {named} fits all")
+        return ResolutionError(lines, f"{'; '.join(sides)}: no version fits all")
 
     def _irreplaceable(self, installed: Installed, rules: Sequence[Wanted]) -> ResolutionError:
         shown = next(

@@ -42,6 +42,10 @@ __all__ = [
 _SITE_PACKAGES = f"lib/python{PYTHON[0]}.{PYTHON[1]}/site-packages"
 _METADATA_BYTES = 1 << 20
 _RECORD_BYTES = 8 << 20
+_REQUIREMENTS = 2000
+"""Most lines of Requires-Dist that are looked at."""
+_READING = 1 << 18
+"""What reading a requirement costs, as bytes: 65 steps."""
 _PYTHON3 = "/usr/bin/python3"
 _RECORDED = 2000
 """Characters of a path in RECORD."""
@@ -111,7 +115,9 @@ def spender(ctx: CommandContext) -> Spend:
 class Installed:
     """A distribution that the guest can import. `site` is None if no script can change it."""
 
-    __slots__ = ("headers", "info_path", "location", "name", "site", "title", "version")
+    __slots__ = (
+        "_requires", "headers", "info_path", "location", "name", "site", "title", "version",
+    )  # fmt: skip
 
     def __init__(
         self, headers: Message, location: str, site: Site | None, info_path: str = ""
@@ -124,18 +130,21 @@ class Installed:
         self.name: str = canonicalize_name(self.title)
         self.location = location
         self.site = site
+        self._requires: list[Requirement] | None = None
         self.info_path = info_path
         """Its .dist-info directory in the sandbox."""
 
-    def requires(self) -> list[Requirement]:
+    def requires(self, spend: Spend) -> list[Requirement]:
         """Return what it requires; lines that cannot be read are left out, as pip does."""
-        found = []
-        for text in self.headers.get_all("Requires-Dist") or ():
-            try:
-                found.append(parse_requirement(str(text)))
-            except ValueError:
-                continue
-        return found
+        if self._requires is None:
+            self._requires = []
+            for text in (self.headers.get_all("Requires-Dist") or ())[:_REQUIREMENTS]:
+                spend(_READING)
+                try:
+                    self._requires.append(parse_requirement(str(text)))
+                except ValueError:
+                    continue
+        return self._requires
 
     def satisfies(self, requirement: Requirement) -> bool:
         """Whether its version is one of those that are asked for."""

@@ -168,7 +168,7 @@ class Wheel:
 
     __slots__ = (
         "_archive", "console_scripts", "dist_info", "file_name", "files", "headers", "name",
-        "requires", "requires_python", "title", "version",
+        "requires", "requires_python", "size", "title", "version",
     )  # fmt: skip
 
     def __init__(self, file_name: str, data: bytes, spend: Spend = free) -> None:
@@ -176,6 +176,7 @@ class Wheel:
         if problem := named.problem():
             raise WheelError(f"{file_name} {problem}")
         self.file_name = file_name
+        self.size = len(data)
         self.name = named.name
         self.version = named.version
         self._archive = _open_archive(file_name, data, spend)

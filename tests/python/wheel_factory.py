@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from agentsandbox.python.index import Wheelfile
 
+WHEEL = b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+
 
 def digest_of(data: bytes, algorithm: str = "sha256") -> str:
     hashed = hashlib.new(algorithm, data).digest()
@@ -29,6 +31,8 @@ def zipped(members: Sequence[tuple[str | zipfile.ZipInfo, bytes]], *, packed: bo
 def metadata(name: str, version: str, requires: Sequence[str] = (), extra: str = "") -> bytes:
     lines = ["Metadata-Version: 2.1", f"Name: {name}", f"Version: {version}"]
     lines += [f"Requires-Dist: {one}" for one in requires]
+    extras = {one.partition("extra ==")[2].strip(" '\"") for one in requires} - {""}
+    lines += [f"Provides-Extra: {one}" for one in sorted(extras)]
     return ("\n".join(lines) + "\n" + extra).encode()
 
 
@@ -56,7 +60,7 @@ def wheel(
         contents[path] = content if isinstance(content, bytes) else content.encode()
     own: dict[str, bytes | None] = {
         "METADATA": metadata(name, version, requires, extra),
-        "WHEEL": b"Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "WHEEL": WHEEL,
     }
     if scripts:
         lines = "".join(f"{key} = {value}\n" for key, value in scripts.items())
