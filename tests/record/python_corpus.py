@@ -6,7 +6,7 @@
 
 PREFIX is the prefix of an installation (its bin/python3 is used); FOLDER holds the packages that
 some cases import (made by `pip install --target`). Needs root on Linux: it makes a mount namespace
-in which /home/user, /tmp and /usr/local/bin are empty, and runs the cases as user 1000, so paths
+in which /home/user and /tmp are empty, and runs the cases as user 1000, so paths
 are those of the sandbox. Cases with a `divergence` are left alone.
 """
 
@@ -66,11 +66,8 @@ def enter_room(python: Path, packages: Path | None) -> None:
     if packages is not None:
         os.mkdir(PACKAGES)
         mount("--bind", str(packages), PACKAGES)
-    for path in ("/home", "/usr/local/bin"):
-        mount("-t", "tmpfs", "-o", "mode=755", "room", path)
+    mount("-t", "tmpfs", "-o", "mode=755", "room", "/home")
     mount("-t", "tmpfs", "-o", "mode=1777", "room", "/tmp")
-    for name in ("python", "python3"):
-        os.symlink(f"{PYTHON}/bin/python3", f"/usr/local/bin/{name}")
 
 
 def mount(*arguments: str) -> None:
@@ -118,7 +115,12 @@ def run(case: PythonCase) -> Answer:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         cwd=HOME,
-        env={**ENVIRONMENT, **({"PYTHONPATH": PACKAGES} if case.packages else {}), **case.case.env},
+        env={
+            **ENVIRONMENT,
+            "PATH": f"{PYTHON}/bin:/usr/bin:/bin",
+            **({"PYTHONPATH": PACKAGES} if case.packages else {}),
+            **case.case.env,
+        },
         umask=0o022,
         start_new_session=True,
         user=USER,
@@ -137,7 +139,7 @@ def run(case: PythonCase) -> Answer:
 
 def neutral(data: bytes) -> bytes:
     """Return the output with the path that Python has in the sandbox."""
-    return data.replace(b"/usr/local/bin/python", b"/usr/bin/python")
+    return data.replace(f"{PYTHON}/bin/python".encode(), b"/usr/bin/python")
 
 
 def clear(directory: str) -> None:
