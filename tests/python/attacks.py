@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - tables of scripts, one a line
 """Attacks by Python programs, and the worker that tries one and says what was wrong with it.
 
 `python -m tests.python.attacks MODE` reads names of attacks and writes what was wrong with each.
@@ -153,7 +154,7 @@ ALL = [*ATTACKS, *SCRIPTS]
 
 
 def script_of(name: str) -> str:
-    return SCRIPTS[name] if name in SCRIPTS else "python3 attack.py"
+    return SCRIPTS.get(name, "python3 attack.py")
 
 
 def try_attack(name: str, overshoot: float = OVERSHOOT) -> list[str]:

@@ -32,7 +32,11 @@ FAMILIES = families()
 @cache
 def answer_of(family: str, name: str) -> Answer:
     """Return what the case gives in the sandbox; each case runs once."""
-    case = next(case for case in FAMILIES[family] if case.name == name)
+    return run(next(case for case in FAMILIES[family] if case.name == name))
+
+
+def run(case: PythonCase) -> Answer:
+    """Return what the case gives in a sandbox of its own."""
     with Sandbox(python=True, user="user", cwd=HOME, env={**HERE, **case.case.env}) as sandbox:
         place_files(sandbox, case)
         before = snapshot(sandbox)

@@ -52,8 +52,8 @@ a.append(a)
 b = pickle.loads(pickle.dumps(a))
 print(b[1] is b, marshal.loads(marshal.dumps({"a": (1, 2)})))
 with open("v.pickle", "wb") as f:
-    pickle.dump(values[:3], f)
-    pickle.dump("second", f)
+    pickle.dump(values[:3], f, protocol=4)
+    pickle.dump("second", f, 4)
 with open("v.pickle", "rb") as f:
     print(pickle.load(f), pickle.load(f))
 
