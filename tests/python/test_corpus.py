@@ -100,10 +100,14 @@ def test_case(family: str, case: PythonCase) -> None:
 
 def test_nearly_all_agree() -> None:
     cases = [(family, case) for family, all_of in FAMILIES.items() for case in all_of]
-    agree = Counter(family for family, case in cases if not differences(family, case))
-    shown = ", ".join(f"{name} {agree[name]} of {len(FAMILIES[name])}" for name in FAMILIES)
-    print(f"{agree.total()} of {len(cases)} cases agree: {shown}")
-    assert agree.total() >= BAR * len(cases), shown
+    same = [pair for pair in cases if pair[1].case.divergence is None]
+    agree = Counter(family for family, case in same if not differences(family, case))
+    total = Counter(family for family, _ in same)
+    shown = ", ".join(f"{name} {agree[name]} of {total[name]}" for name in FAMILIES)
+    print(f"{agree.total()} of {len(same)} cases agree with CPython: {shown}")
+    print(f"{len(cases) - len(same)} more differ for a reason that they name")
+    assert agree.total() >= BAR * len(same), shown
+    assert len(same) >= 0.9 * len(cases)
 
 
 def test_there_are_enough() -> None:
