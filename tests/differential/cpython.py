@@ -53,9 +53,11 @@ CLASSES = (
 )
 """Name of a class of failures, and what a traceback of it says; the first that fits counts."""
 
-SECTION = re.compile(r"^={70}\n(ERROR|FAIL): (.+?)\n-{70}\n(.*?)(?=^={70}\n|^-{70}\n)", re.M | re.S)
-RAN = re.compile(r"^Ran (\d+) tests?", re.M)
-ENDS = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.M)
+SECTION = re.compile(
+    r"^={70}\n(ERROR|FAIL): (.+?)\n-{70}\n(.*?)(?=^={70}\n|^-{70}\n)", re.MULTILINE | re.DOTALL
+)
+RAN = re.compile(r"^Ran (\d+) tests?", re.MULTILINE)
+ENDS = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 LIST = """
 import sys, unittest
 def walk(suite):
