@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import errno
 import os
-from _thread import allocate_lock
+from _thread import allocate_lock, get_ident
 
 import wasmtime
 from wasmtime import _bindings, _ffi
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _CALL = 20
 """Steps of the budget that a system call draws."""
+_SOON = 0.001
+"""Seconds in which a home that has nothing to do waits again."""
 _END = 0.2
 """Seconds to wait for the end of a guest that was stopped."""
 
@@ -77,6 +79,8 @@ class Guest:
         self._memory_bytes = memory_bytes
         self._scheduler = ctx.host.scheduler
         self._answer: Callable[[bytes], bytes] | None = None
+        self._thread = get_ident()
+        """The home's: what it asks itself is done at once."""
         self._work: Callable[[], object] | None = None
         self._outcome: tuple[bool, object] = (True, None)
         self._turn = allocate_lock()
@@ -162,6 +166,8 @@ class Guest:
 
     def ask(self, work: Callable[[], T]) -> T:
         """Return `work()`, called in the home. Raises its `OSError`."""
+        if get_ident() == self._thread:
+            return work()
         if self._stopped:
             raise _StoppedError
         self._work = work
@@ -174,6 +180,16 @@ class Guest:
             assert isinstance(value, OSError)
             raise value
         return value  # type: ignore[return-value]
+
+    def peek(self, look: Callable[[], T]) -> T | None:
+        """Return `look()`, called here while all processes of the sandbox wait; else None."""
+        gate = self._scheduler.gate
+        if self._stopped or gate is None or not gate.acquire(timeout=_SOON):
+            return None
+        try:
+            return look()
+        finally:
+            gate.release()
 
     def sleep(self, seconds: float) -> None:
         """Let the guest sleep, and the sandbox's other processes run."""
@@ -212,7 +228,10 @@ class Guest:
         return not self._stopped and self.status is None
 
     def call(self, method: Callable[..., int | None], *numbers: int) -> int | None:
-        """Return the result of a system call; never raises."""
+        """Return the result of a system call; never raises. One that must end gets errors."""
+        if self._stopped or self.status is not None:
+            self._leave()
+            return wasi.IO
         try:
             return method(self.system, *numbers)
         except OSError as error:
