@@ -120,6 +120,8 @@ WASI = """
 """.split()
 
 FROM_WASI = {place: LINUX[name][0] for place, name in enumerate(WASI, 1)}
+FAMILIES = (OSError, OverflowError)
+WASI_ERANGE = 68
 LINUX_BASE = 1000
 RAISING = compile("raise a", "", "exec").co_code[-2]  # the instruction of a `raise` statement
 TOOL = 4
@@ -178,10 +180,18 @@ def translate(exc):
         exc.args = (number, text)
 
 
+def translate_overflow(exc):
+    """Give an OverflowError of the C library (ERANGE) its Linux number and text."""
+    if len(exc.args) == 2 and exc.args[0] == WASI_ERANGE and not raised_by_statement(exc):
+        exc.args = LINUX["ERANGE"]
+
+
 def raised_by_statement(exc):
     """Whether the exception came from a `raise` statement rather than from C code."""
     trace = exc.__traceback__
     if trace is None:  # C code's own text tells it from one that a script made
+        if not isinstance(exc, OSError):
+            return True
         return exc.strerror != TEXTS.get(FROM_WASI.get(exc.errno))
     while trace.tb_next is not None:
         trace = trace.tb_next
@@ -232,7 +242,11 @@ def install():
     handled = monitoring.events.EXCEPTION_HANDLED
 
     def meet(code, offset, exc):
-        if isinstance(exc, OSError):
+        if not isinstance(exc, FAMILIES):
+            return
+        if isinstance(exc, OverflowError):
+            translate_overflow(exc)
+        else:
             translate(exc)
             trace = exc.__traceback__
             if trace is not None and trace.tb_next is not None:

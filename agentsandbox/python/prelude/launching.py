@@ -278,6 +278,7 @@ def put_path(options, path):
 
 def run_text(text, name, main, listed=False):
     """Compile and run the text of -c."""
+    learn_errors(text.encode("utf-8", "surrogatepass"))
     code = compile(text, name, "exec", dont_inherit=True, optimize=level())
     if listed:
         import linecache
@@ -294,8 +295,32 @@ def level():
 def run_stdin(main):
     """Run standard input as a script; it is read to its end first."""
     source = sys.stdin.buffer.read()
+    learn_errors(source)
+    loader_of(main, "<stdin>")
+    main.__file__ = "<stdin>"
     code = compile(source, "<stdin>", "exec", dont_inherit=True, optimize=level())
-    exec(code, main.__dict__)
+    run_code(code, main)
+
+
+def learn_errors(source):
+    """Let `OSError(2)` pick its subclass by Linux' numbers if the script makes such errors.
+
+    Scripts that import `errno` get that anyway (`patches/errno.py`); it costs a millisecond.
+    """
+    if (b"OSError(" in source or b"IOError(" in source) and "errno" not in sys.modules:
+        import errno  # noqa: F401
+
+
+def run_code(code, main):
+    """Run the code of a script, then flush the streams: before a traceback, as CPython does."""
+    try:
+        exec(code, main.__dict__)
+    finally:
+        for stream in (sys.stderr, sys.stdout):
+            try:
+                stream.flush()
+            except (OSError, ValueError, AttributeError):
+                pass  # `finish` tries again, and says so
 
 
 def run_file(options, process, main):
@@ -317,21 +342,22 @@ def run_file(options, process, main):
     put_path(options, os.path.dirname(os.path.realpath(path)))
     if options.has("x"):
         source = b"\n" + source.partition(b"\n")[2]
+    learn_errors(source)
     full = os.path.abspath(path) if not path.startswith("/") else path
     main.__file__ = full
-    loader_of(main, full, path)
+    loader_of(main, full)
     if path.endswith(".pyc"):
         return run_bytecode(source, main)
-    exec(compile_file(source, full), main.__dict__)
+    run_code(compile_file(source, full), main)
     return None
 
 
-def loader_of(main, full, path):
+def loader_of(main, path):
     """Give `main` the loader that CPython gives a script."""
     import _frozen_importlib_external as external
 
     kind = external.SourcelessFileLoader if path.endswith(".pyc") else external.SourceFileLoader
-    main.__loader__ = kind("__main__", full)
+    main.__loader__ = kind("__main__", path)
 
 
 def run_bytecode(source, main):
@@ -342,7 +368,7 @@ def run_bytecode(source, main):
     if source[:4] != MAGIC_NUMBER:
         sys.stderr.write("RuntimeError: Bad magic number in .pyc file\n")
         raise SystemExit(1)
-    exec(marshal.loads(source[16:]), main.__dict__)
+    run_code(marshal.loads(source[16:]), main)
 
 
 def compile_file(source, name):
@@ -352,10 +378,6 @@ def compile_file(source, name):
     except SyntaxError as error:
         if "(unicode error)" in (error.msg or "") and b"coding" not in source[:200]:
             raise not_utf8(source, name) or error from None
-        if error.msg == "source code string cannot contain null bytes":
-            line = source.count(b"\n", 0, source.find(b"\0")) + 1
-            place = (name, line, 0, None)
-            raise SyntaxError("source code cannot contain null bytes", place) from None
         raise
 
 
@@ -383,6 +405,7 @@ def run_container(path, process):
     import runpy
     from pkgutil import get_importer
 
+    path = os.path.abspath(path)
     sys.path.insert(0, path)
     if get_importer(path) is None or find_main(path) is None:
         sys.stderr.write(f"{process.executable}: can't find '__main__' module in {path!r}\n")

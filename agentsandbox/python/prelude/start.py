@@ -38,8 +38,8 @@ SITE = "lib/python3.15/site-packages"
 
 PATCHED = frozenset(
     """
-    asyncio concurrent.futures.process concurrent.futures.thread errno inspect multiprocessing
-    platform queue signal socket subprocess sysconfig threading traceback
+    asyncio concurrent.futures.process concurrent.futures.thread errno hashlib inspect
+    multiprocessing platform queue signal socket subprocess sysconfig threading traceback
     """.split()
 )
 REPLACED = frozenset(["ssl"])
