@@ -296,10 +296,8 @@ def run_stdin(main):
     """Run standard input as a script; it is read to its end first."""
     source = sys.stdin.buffer.read()
     learn_errors(source)
-    loader_of(main, "<stdin>")
     main.__file__ = "<stdin>"
-    code = compile(source, "<stdin>", "exec", dont_inherit=True, optimize=level())
-    run_code(code, main)
+    run_code(compile_file(source, "<stdin>"), main)
 
 
 def learn_errors(source):
@@ -316,11 +314,16 @@ def run_code(code, main):
     try:
         exec(code, main.__dict__)
     finally:
-        for stream in (sys.stderr, sys.stdout):
-            try:
-                stream.flush()
-            except (OSError, ValueError, AttributeError):
-                pass  # `finish` tries again, and says so
+        flush_streams()
+
+
+def flush_streams():
+    """Flush stdout and stderr, as far as they can be flushed."""
+    for stream in (sys.stderr, sys.stdout):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # `finish` tries again, and says so
 
 
 def run_file(options, process, main):
@@ -337,7 +340,7 @@ def run_file(options, process, main):
             f"[Errno {error.errno}] {error.strerror}\n"
         )
         raise SystemExit(2) from None
-    if source.startswith((b"PK\x03\x04", b"PK\x05\x06")) or is_zip(path, source):
+    if is_zip(source):
         return run_container(path, process)
     put_path(options, os.path.dirname(os.path.realpath(path)))
     if options.has("x"):
@@ -372,32 +375,62 @@ def run_bytecode(source, main):
 
 
 def compile_file(source, name):
-    """Compile a script's bytes; word a wrong encoding as CPython's tokenizer does."""
+    """Compile a script's bytes; word bytes that are no text as CPython's tokenizer does."""
     try:
         return compile(source, name, "exec", dont_inherit=True, optimize=level())
-    except SyntaxError as error:
-        if "(unicode error)" in (error.msg or "") and b"coding" not in source[:200]:
-            raise not_utf8(source, name) or error from None
+    except SyntaxError:
+        if (better := not_text(source, name)) is not None:
+            raise better from None
         raise
 
 
-def not_utf8(source, name):
-    """Return the SyntaxError for the first byte of `source` that is not UTF-8, or None."""
-    try:
-        source.decode()
-    except UnicodeDecodeError as error:
-        byte, line = source[error.start], source.count(b"\n", 0, error.start) + 1
-        return SyntaxError(
-            f"Non-UTF-8 code starting with '\\x{byte:02x}' on line {line}, but no encoding "
-            "declared; see https://peps.python.org/pep-0263/ for details",
-            (name, line, 0, None),
+def not_text(source, name):
+    """Return the SyntaxError for the first NUL or wrongly encoded byte of a script, or None.
+
+    The tokenizer reads a file line by line: the first line that is wrong counts, and in it the
+    encoding before a NUL.
+    """
+    nul, wrong = source.find(b"\0"), -1
+    encoding = declared_encoding(source)
+    if encoding is None:
+        try:
+            source.decode()
+        except UnicodeDecodeError as error:
+            wrong = error.start
+    else:
+        try:
+            source.decode(encoding)
+        except (LookupError, UnicodeDecodeError):
+            return SyntaxError(f"encoding problem: {encoding}", (name, 0, 0, None))
+    line_of = [source.count(b"\n", 0, place) + 1 if place >= 0 else None for place in (nul, wrong)]
+    if wrong >= 0 and (nul < 0 or line_of[1] <= line_of[0]):
+        message = (
+            f"Non-UTF-8 code starting with '\\x{source[wrong]:02x}' in file {name} on line "
+            f"{line_of[1]}, but no encoding declared; "
+            "see https://peps.python.org/pep-0263/ for details"
         )
+        return SyntaxError(message, (name, line_of[1], 0, None))
+    if nul >= 0:
+        message = "source code cannot contain null bytes"
+        return SyntaxError(message, (name, line_of[0], 0, None))
     return None
 
 
-def is_zip(path, source):
-    """Whether the file ends as a zip file does (a zip application with a `#!` line before it)."""
-    return source.startswith(b"#!") and b"PK\x05\x06" in source[-66000:]
+def declared_encoding(source):
+    """Return the encoding that one of the first two lines declares, or None."""
+    import re
+
+    for line in source.split(b"\n", 2)[:2]:
+        if found := re.match(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", line):
+            return found[1].decode()
+        if not re.match(rb"[ \t\f]*(?:[#\r]|$)", line):
+            return None
+    return None
+
+
+def is_zip(source):
+    """Whether a file ends as a zip file does; a `#!` line and more may be before it."""
+    return b"PK\x05\x06" in source[-66000:] and b"PK" in source[:4096]
 
 
 def run_container(path, process):
@@ -457,6 +490,7 @@ def report(error):
     """Print an exception that ended the script; return the exit status."""
     if isinstance(error, SystemExit):
         return status_of(error)
+    flush_streams()
     errors.strip_all(error)
     trace = error.__traceback__
     sys.last_exc = sys.last_value = error
