@@ -95,10 +95,11 @@ class Image:
         self._late = dict(late or {})
         self._add(files)
 
-    def _add(self, files: Mapping[str, bytes | memoryview]) -> None:
+    def _add(self, files: Mapping[str, bytes | memoryview], top: str = "") -> None:
+        """Add files and the folders that lead to them, `top` at most."""
         self.files.update(files)
         for path in files:
-            while path.count("/") > 1:
+            while path != top and path.count("/") > 1:
                 parent, _, name = path.rpartition("/")
                 self.folders.setdefault(parent, set()).add(name)
                 path = parent
@@ -109,7 +110,7 @@ class Image:
             if path == folder or path.startswith(f"{folder}/"):
                 read = self._late.get(folder)
                 if read is not None:
-                    self._add(read())
+                    self._add(read(), folder)
                     self._late.pop(folder, None)
         return self.files.get(path)
 
