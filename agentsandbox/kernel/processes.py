@@ -33,6 +33,7 @@ from agentsandbox.kernel.stacks import Stacks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Awaitable, Callable, Mapping
     from typing import Any, TypeVar
 
@@ -140,7 +141,8 @@ class Scheduler:
 
     __slots__ = (
         "__weakref__", "_outside", "_stacks", "_yielded", "budget", "closing", "current",
-        "deferred", "elsewhere", "failure", "is_running", "last_pid", "main", "pause", "processes",
+        "deferred", "elsewhere", "failure", "gate", "is_running", "last_pid", "main", "pause",
+        "processes",
     )  # fmt: skip
 
     def __init__(self, budget: Budget, first_pid: int = 1000) -> None:
@@ -159,6 +161,8 @@ class Scheduler:
         self.closing = self.is_running = False
         self._outside = 0
         """Processes that wait for other threads."""
+        self.gate: LockType | None = None
+        """Held while a process runs, once there is another thread that would look at the files."""
         self.last_pid = first_pid
         self._yielded = 0.0
         self._stacks: Stacks | None = None
@@ -332,8 +336,12 @@ class Scheduler:
     def wait_outside(self, ready: Callable[[], bool]) -> None:
         """Let others run until another thread has made `ready()` true.
 
-        That thread calls `budget.call()` afterwards.
+        That thread calls `budget.call()` afterwards. While all processes wait it may take the
+        `gate` and look at the files, but not change them.
         """
+        if self.gate is None:
+            self.gate = allocate_lock()
+            self.gate.acquire()
         self._outside += 1
         try:
             self.block(ready)
@@ -449,11 +457,18 @@ class Scheduler:
         seconds = remaining
         if wakes:
             seconds = min(max(0.0, min(wakes) - monotonic()), remaining)
-        if self.pause is not None:
-            self.pause(seconds, None)
-            self._yielded = monotonic()
-        elif seconds > 0:
-            _sleep(seconds, self.budget)
+        gate = self.gate
+        if gate is not None:
+            gate.release()
+        try:
+            if self.pause is not None:
+                self.pause(seconds, None)
+                self._yielded = monotonic()
+            elif seconds > 0:
+                _sleep(seconds, self.budget)
+        finally:
+            if gate is not None:
+                gate.acquire()
         self.budget.called = False  # whoever called is seen when all conditions are asked again
         if self.budget.remaining() <= 0:
             self.failure = LimitReached("timeout")

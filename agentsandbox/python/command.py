@@ -7,10 +7,7 @@ everything else through the door (`door`).
 
 from __future__ import annotations
 
-from functools import cache
-from importlib import resources
-
-from agentsandbox.contract.command import command
+from agentsandbox.contract.command import command, normalize
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.fs.base import Stat
@@ -24,14 +21,12 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from agentsandbox.contract.command import Arguments, Command, CommandContext
-    from agentsandbox.python.artifact import Artifact
     from agentsandbox.python.runtime import PythonRuntime
     from agentsandbox.wasm.descriptors import Descriptor
     from agentsandbox.wasm.guest import Guest
 
-_PRELUDE = "/usr/local/lib/agentsandbox"
-_START = f"{_PRELUDE}/start.py"
 _EXECUTABLE = "/usr/bin/python3"
+_SYSTEM = ("/usr/bin/", "/bin/")
 _S_IFIFO, _S_IFCHR = 0o010000, 0o020000
 
 _USAGE = """
@@ -60,15 +55,13 @@ def python_commands(runtime: PythonRuntime) -> Sequence[Command]:
 
 
 def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> int:
-    status = runtime.status()
-    if not status.ready:
-        raise UnavailableError(status.reason)
+    place = runtime.ready()
     try:
         from agentsandbox.wasm.guest import Guest
     except (ImportError, OSError) as error:
         raise UnavailableError(f"wasmtime cannot be loaded: {error}") from None
     engine = engine_of_process(runtime.signals)
-    module = engine.load(runtime.compiled())
+    module = engine.load(place)
     scheduler = ctx.host.scheduler
 
     def call() -> None:
@@ -76,14 +69,16 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
 
     if not runtime.take(call):
         scheduler.wait_outside(lambda: runtime.take(call))
+    image, start = _image(runtime)
+    executable = _executable(ctx)
     try:
         guest = Guest(engine, module, ctx, memory_bytes=runtime.memory_bytes)
         status_code = guest.run(
-            [_EXECUTABLE, _START, *words],
+            [executable, start, *words],
             {**ctx.env, "PYTHONTZPATH": ""},
-            _image(runtime.artifact()),
+            image,
             lambda guest: _streams(guest, ctx),
-            Door(runtime, ctx, guest, _EXECUTABLE).answer,
+            Door(runtime, ctx, guest, executable).answer,
         )
     finally:
         runtime.give_back()
@@ -92,6 +87,18 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
     elif guest.crash and guest.crash != "aborted":
         ctx.warn(f"the program ended: {guest.crash}", 0)
     return status_code
+
+
+def _executable(ctx: CommandContext) -> str:
+    """Return the path of the interpreter as it was called: that of a venv has its own packages."""
+    name = ctx.name
+    if "/" in name:
+        return normalize(ctx.path(name))
+    for folder in ctx.env.get("PATH", "").split(":"):
+        path = f"{ctx.path(folder or '.')}/{name}"
+        if ctx.fs.is_file(path):
+            return _EXECUTABLE if path.startswith(_SYSTEM) else normalize(path)
+    return _EXECUTABLE
 
 
 def _streams(guest: Guest, ctx: CommandContext) -> Mapping[int, Descriptor]:
@@ -110,18 +117,21 @@ def _streams(guest: Guest, ctx: CommandContext) -> Mapping[int, Descriptor]:
     }
 
 
-@cache
-def _image(artifact: Artifact) -> Image:
-    """Return the files of the runtime: the library and the prelude."""
-    from agentsandbox.python.artifact import library_of
+def _image(runtime: PythonRuntime) -> tuple[Image, str]:
+    """Return the files of the runtime, the library and the prelude, and the file to run."""
+    if isinstance(runtime.image, tuple):
+        return runtime.image
+    runtime.image = found = _make_image(runtime)
+    return found
 
-    files: dict[str, bytes | memoryview] = {artifact.library_path: library_of(artifact)}
-    pending = [("", resources.files("agentsandbox.python") / "prelude")]
-    while pending:
-        prefix, folder = pending.pop()
-        for entry in folder.iterdir():
-            if entry.is_dir():
-                pending.append((f"{prefix}/{entry.name}", entry))
-            elif entry.name.endswith(".py"):
-                files[f"{_PRELUDE}{prefix}/{entry.name}"] = entry.read_bytes()
-    return Image(files)
+
+def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
+    from agentsandbox.python.artifact import library_of
+    from agentsandbox.python.prelude_code import FOLDER, prelude_of
+
+    artifact = runtime.artifact()
+    prelude = prelude_of(artifact, runtime.ready().path.parent)
+    files = {f"{FOLDER}/{name}": data for name, data in prelude.items()}
+    start = f"{FOLDER}/start.py"
+    image = Image({artifact.library_path: library_of(artifact), **files})
+    return image, start if start in files else f"{start}c"

@@ -77,8 +77,8 @@ class PythonRuntime:
     """
 
     __slots__ = (
-        "__weakref__", "_lock", "_nested", "_running", "_waiting",
-        "cache", "guests", "made", "memory_bytes", "nesting", "signals",
+        "__weakref__", "_artifact", "_lock", "_nested", "_place", "_running", "_waiting",
+        "cache", "guests", "image", "made", "memory_bytes", "nesting", "signals",
     )  # fmt: skip
 
     def __init__(
@@ -99,6 +99,10 @@ class PythonRuntime:
             raise TypeError(f"signals must be True or False, not {type(signals).__name__}")
         self.cache = None if cache is None else Path(cache)
         self.signals = signals
+        self._artifact: Artifact | None = None
+        self._place: Compiled | None = None
+        self.image: object = None
+        """The files that guests get from it, made by `command` for the first one."""
         self.made: Sequence[Command] | None = None
         """Its commands, made by `python_commands` when a sandbox first asks."""
         self._lock = threading.Lock()
@@ -124,9 +128,11 @@ class PythonRuntime:
 
     def artifact(self) -> Artifact:
         """Return the build of CPython. Raises `UnavailableError` if none is installed."""
-        from agentsandbox.python.artifact import find_artifact
+        if self._artifact is None:
+            from agentsandbox.python.artifact import find_artifact
 
-        return find_artifact()
+            self._artifact = find_artifact()
+        return self._artifact
 
     def compiled(self) -> Compiled:
         """Return where the compiled program is, or would be."""
@@ -141,12 +147,15 @@ class PythonRuntime:
         Takes a minute and 2 GB of memory. Raises `UnavailableError`: the build is missing or
         damaged, the folder is not private, the disk is full.
         """
-        status = self.status()
-        if status.ready and not force:
-            return status
         artifact = self.artifact()
-        artifact.verify()
-        compile_module(artifact.wasm, self.compiled(), signals=self.signals)
+        if force or not self.status().ready:
+            artifact.verify()
+        if force or trusted(self.compiled().path) is not None:
+            compile_module(artifact.wasm, self.compiled(), signals=self.signals)
+        from agentsandbox.python.prelude_code import compile_prelude
+
+        compile_prelude(artifact, self.compiled(), signals=self.signals)
+        self.image = None
         return self.status()
 
     def status(self) -> PythonStatus:
@@ -174,11 +183,25 @@ class PythonRuntime:
             reason = str(error)
         return PythonStatus(not reason, reason, python, wasmtime, folder, size, packages)
 
+    def ready(self) -> Compiled:
+        """Return the compiled program. Raises `UnavailableError` if it may not be loaded."""
+        if self._place is None:
+            status = self.status()
+            if not status.ready:
+                raise UnavailableError(status.reason)
+            self._place = self.compiled()
+        return self._place
+
     def clean(self) -> int:
         """Remove all compiled programs of the cache; return their bytes."""
         freed = 0
+        self._place = None
         folder = self.cache_folder()
-        for path in [*folder.glob("*.cwasm"), *folder.glob("*.json"), *folder.glob(".new-*")]:
+        for path in [
+            path
+            for pattern in ("*.cwasm", "*.json", "prelude-*.zip", ".new-*")
+            for path in folder.glob(pattern)
+        ]:
             freed += path.stat().st_size
             path.unlink()
         return freed

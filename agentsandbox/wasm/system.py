@@ -41,6 +41,9 @@ if TYPE_CHECKING:
         def ask(self, work: Callable[[], T]) -> T:
             """Return `work()`, called where the sandbox's code runs."""
 
+        def peek(self, look: Callable[[], T]) -> T | None:
+            """Return `look()` if the sandbox is at rest; it may only read, and from memory."""
+
         def sleep(self, seconds: float) -> None: ...
         def clock_ns(self) -> int: ...
         def entropy(self, size: int) -> bytes: ...
@@ -470,9 +473,27 @@ class System:
         name = self._path(number, path, size)
         info = self.image.stat(name)
         if info is None:
-            follow = bool(flags & wasi.FOLLOW)
+            info = self.home.peek(lambda: self._look(name))
+        follow = bool(flags & wasi.FOLLOW)
+        if info is None or (info.is_link and follow):
             info = self.home.ask(lambda: self.fs.stat(name, follow=follow))
         return self._write_stat(result, info)
+
+    def _look(self, name: str) -> Stat | None:
+        """Return the `Stat` of a file in memory, of a link itself; None if that is not known."""
+        folder, _, last = name.rpartition("/")
+        if last in ("", ".", ".."):
+            return None
+        (info,) = self.fs.examine(folder or "/", [last])
+        return info
+
+    def _look_into(self, name: str) -> Contents | None:
+        """Return a regular file in memory, opened for reading; None if it is something else."""
+        (data,) = self.fs.at_hand("/", [name])
+        info = None if data is None else self._look(name)
+        if data is None or info is None or not info.is_file:
+            return None
+        return Contents(data, info, name)
 
     def path_filestat_set_times(
         self,
@@ -518,6 +539,9 @@ class System:
         del inheriting
         name = self._path(number, path, size)
         made = self._open_image(name, opening, rights)
+        if made is None:
+            if not (opening or rights & wasi.RIGHT_WRITE):
+                made = self.home.peek(lambda: self._look_into(name))
         if made is None:
             follow = bool(flags & wasi.FOLLOW)
             made = self.home.ask(lambda: self._open(name, opening, rights, mode, follow))
