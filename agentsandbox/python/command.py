@@ -12,6 +12,7 @@ from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.fs.base import Stat
 from agentsandbox.python.door import Door
+from agentsandbox.python.pip import pip_commands
 from agentsandbox.wasm.descriptors import Standard
 from agentsandbox.wasm.engine import UnavailableError, engine_of_process
 from agentsandbox.wasm.system import Image
@@ -48,8 +49,11 @@ def python_commands(runtime: PythonRuntime) -> Sequence[Command]:
 
     manners = Manners(None)
     runtime.made = [
-        command(name, _USAGE.replace("python3", name), raw=True, manners=manners)(run)
-        for name in ("python3", "python")
+        *(
+            command(name, _USAGE.replace("python3", name), raw=True, manners=manners)(run)
+            for name in ("python3", "python")
+        ),
+        *pip_commands(runtime.packages),
     ]
     return runtime.made
 
@@ -127,11 +131,20 @@ def _image(runtime: PythonRuntime) -> tuple[Image, str]:
 
 def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
     from agentsandbox.python.artifact import library_of
-    from agentsandbox.python.prelude_code import FOLDER, prelude_of
+    from agentsandbox.python.index import MOUNT_PATH
+    from agentsandbox.python.prelude_code import FOLDER, bytecode_of, prelude_of
 
     artifact = runtime.artifact()
-    prelude = prelude_of(artifact, runtime.ready().path.parent)
-    files = {f"{FOLDER}/{name}": data for name, data in prelude.items()}
+    cache = runtime.ready().path.parent
+    packages = runtime.packages.files()
+    files = {
+        **{f"{FOLDER}/{name}": data for name, data in prelude_of(artifact, cache).items()},
+        **{f"{MOUNT_PATH}/{name}": data for name, data in packages.items()},
+        **{
+            f"{MOUNT_PATH}/{name}": data
+            for name, data in bytecode_of(artifact, cache, packages).items()
+        },
+    }
     start = f"{FOLDER}/start.py"
     image = Image({artifact.library_path: library_of(artifact), **files})
     return image, start if start in files else f"{start}c"

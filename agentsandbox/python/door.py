@@ -48,7 +48,7 @@ class Door:
             "begin": self._begin, "run": self._run, "chmod": self._chmod, "stat": self._stat,
             "umask": self._umask, "access": self._access, "kill": self._kill,
             "isatty": self._isatty, "mkfifo": self._mkfifo, "which": self._which,
-            "chdir": self._chdir,
+            "chdir": self._chdir, "dup": self._dup,
         }  # fmt: skip
 
     def answer(self, request: bytes) -> bytes:
@@ -205,11 +205,18 @@ class Door:
 
     def _chmod(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
-        path = self._path(header["path"])
+        path = self._path(header["path"]) if "path" in header else self._path_of(header["fd"])
         if not header.get("follow", True) and self.ctx.fs.stat(path, follow=False).is_link:
             raise os_error(errno.ENOTSUP)
         self.ctx.fs.chmod(path, int(header["mode"]) & 0o7777)
         return {}, b""
+
+    def _path_of(self, number: object) -> str:
+        """Return the path of an open file of the guest."""
+        system = self.guest.system
+        if system is None or not isinstance(number, int):
+            raise os_error(errno.EBADF)
+        return system.descriptor(number).path or "/"
 
     def _stat(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
@@ -225,7 +232,7 @@ class Door:
     def _access(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
         path, bits = self._path(header["path"]), int(header["bits"])
-        self.ctx.fs.stat(path)
+        self.ctx.fs.stat(path, follow=bool(header.get("follow", True)))
         if not self.ctx.fs.access(path, bits & 7):
             raise os_error(errno.EACCES)
         return {}, b""
@@ -244,6 +251,14 @@ class Door:
         if not self.ctx.fs.access(path, 1):
             raise os_error(errno.EACCES)
         return {}, b""
+
+    def _dup(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
+        del payload
+        system, target = self.guest.system, header.get("to")
+        assert system is not None
+        return {
+            "fd": system.duplicate(int(header["fd"]), None if target is None else int(target))
+        }, b""
 
     def _isatty(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload

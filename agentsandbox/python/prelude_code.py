@@ -1,8 +1,8 @@
-"""The prelude as bytecode, which the guest makes of its sources when a runtime is prepared.
+"""The prelude and a runtime's packages as bytecode, made by the guest when they are prepared.
 
-It lies in the cache beside the compiled program, in a zip whose name holds the digest of the
-sources. Without it (a newer release of this package in front of an older cache) guests get the
-sources, and every start takes longer.
+Bytecode lies in the cache beside the compiled program, in zips whose names hold the digest of the
+sources. Without it (a newer release of this package in front of an older cache, a runtime whose
+packages were never prepared) guests get the sources, and take longer to start.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from agentsandbox.contract.command import CommandContext, Host
 from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.processes import Scheduler
-from agentsandbox.kernel.streams import Buffer, Null, decode
+from agentsandbox.kernel.streams import Buffer, Null, decode, encode
 from agentsandbox.limits import Limits
 from agentsandbox.python.artifact import library_of
 from agentsandbox.wasm.descriptors import Standard
@@ -26,7 +26,7 @@ from agentsandbox.wasm.system import Image
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
     from typing import NoReturn
 
@@ -41,18 +41,27 @@ FOLDER = "/usr/local/lib/agentsandbox"
 _OUT = "/out"
 _SECONDS = 60.0
 _MEMORY = 256 << 20
+_LIMITS = Limits(timeout=_SECONDS)
 _COMPILE = f"""
-import marshal, os
-from importlib.util import MAGIC_NUMBER
-for folder, _, names in os.walk({FOLDER!r}):
+import marshal, os, sys
+from importlib.util import MAGIC_NUMBER, cache_from_source, source_hash
+folder, beside = sys.argv[1], sys.argv[2] == "beside"
+for here, _, names in os.walk(folder):
     for name in names:
-        path = os.path.join(folder, name)
-        with open(path, encoding="utf-8") as file:
-            code = compile(file.read(), path, "exec", dont_inherit=True)
-        made = {_OUT!r} + path[len({FOLDER!r}):] + "c"
+        path = os.path.join(here, name)
+        if not name.endswith(".py"):
+            continue
+        with open(path, "rb") as file:
+            source = file.read()
+        try:
+            code = compile(source, path, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):
+            continue
+        made = {_OUT!r} + (cache_from_source(path) if beside else path + "c")[len(folder):]
+        facts = (1).to_bytes(4, "little") + source_hash(source) if beside else bytes(12)
         os.makedirs(os.path.dirname(made), exist_ok=True)
         with open(made, "wb") as file:
-            file.write(MAGIC_NUMBER + bytes(12) + marshal.dumps(code))
+            file.write(MAGIC_NUMBER + facts + marshal.dumps(code))
 """
 
 
@@ -71,55 +80,69 @@ def sources() -> dict[str, bytes]:
     return found
 
 
-def _place(artifact: Artifact, cache: Path, files: Mapping[str, bytes]) -> Path:
-    digest = hashlib.sha256(artifact.digest.encode("ascii"))
+def _place(artifact: Artifact, cache: Path, kind: str, files: Mapping[str, bytes]) -> Path:
+    digest = hashlib.sha256(encode(artifact.digest))
     for name in sorted(files):
-        digest.update(b"%b\0%d\0%b" % (name.encode("ascii"), len(files[name]), files[name]))
-    return cache / f"prelude-{digest.hexdigest()[:32]}.zip"
+        digest.update(b"%b\0%d\0%b" % (encode(name), len(files[name]), files[name]))
+    return cache / f"{kind}-{digest.hexdigest()[:32]}.zip"
 
 
-def prelude_of(artifact: Artifact, cache: Path) -> dict[str, bytes]:
-    """Return the prelude for guests, by paths below `FOLDER`: bytecode, or else the sources."""
-    files = sources()
-    place = _place(artifact, cache, files)
+def _read(place: Path) -> dict[str, bytes] | None:
     if trusted(place) or trusted(place.parent, folder=True):
-        return files
+        return None
     try:
         with zipfile.ZipFile(place) as archive:
             return {name: archive.read(name) for name in archive.namelist()}
     except (OSError, zipfile.BadZipFile):
-        return files
+        return None
 
 
-def compile_prelude(artifact: Artifact, program: Compiled, *, signals: bool) -> None:
-    """Write the prelude's bytecode into the folder of the compiled program, unless it is there."""
+def prelude_of(artifact: Artifact, cache: Path) -> Mapping[str, bytes]:
+    """Return the prelude for guests, by paths below `FOLDER`: bytecode, or else the sources."""
     files = sources()
-    place = _place(artifact, program.path.parent, files)
-    if trusted(place) is None:
-        return
-    fs = MemoryFileSystem()
-    fs.makedirs("/tmp")
-    image = Image(
-        {
-            artifact.library_path: library_of(artifact),
-            **{f"{FOLDER}/{name}": data for name, data in files.items()},
-        }
-    )
-    _run(program, fs, image, signals=signals)
-    made = io.BytesIO()
-    with zipfile.ZipFile(made, "w") as archive:
-        for name in files:
-            archive.writestr(f"{name}c", fs.read_bytes(f"{_OUT}/{name}c"))
-    for old in place.parent.glob("prelude-*.zip"):
-        old.unlink(missing_ok=True)
-    write_file(place, made.getvalue())
+    return _read(_place(artifact, cache, "prelude", files)) or files
 
 
-def _run(program: Compiled, fs: FileSystem, image: Image, *, signals: bool) -> None:
+def bytecode_of(
+    artifact: Artifact, cache: Path, packages: Mapping[str, bytes]
+) -> Mapping[str, bytes]:
+    """Return the bytecode of a runtime's packages, by paths beside theirs; none unprepared."""
+    return (_read(_place(artifact, cache, "packages", packages)) or {}) if packages else {}
+
+
+def compile_sources(
+    artifact: Artifact, program: Compiled, packages: Mapping[str, bytes], *, signals: bool
+) -> None:
+    """Write the bytecode of prelude and packages into the compiled program's folder.
+
+    What is there already is kept.
+    """
+    for kind, files in (("prelude", sources()), ("packages", packages)):
+        place = _place(artifact, program.path.parent, kind, files)
+        if not files or trusted(place) is None:
+            continue
+        fs = MemoryFileSystem(_LIMITS)
+        fs.makedirs("/tmp")
+        library = {artifact.library_path: library_of(artifact)}
+        image = Image({**library, **{f"{FOLDER}/{name}": data for name, data in files.items()}})
+        beside = "beside" if kind == "packages" else "instead"
+        _run(program, fs, image, [FOLDER, beside], signals=signals)
+        made = io.BytesIO()
+        with zipfile.ZipFile(made, "w") as archive:
+            for folder, _, names in fs.walk(_OUT):
+                for name in names:
+                    path = f"{folder}/{name}"
+                    archive.writestr(path.removeprefix(f"{_OUT}/"), fs.read_bytes(path))
+        write_file(place, made.getvalue())
+
+
+def _run(
+    program: Compiled, fs: FileSystem, image: Image, words: Sequence[str], *, signals: bool
+) -> None:
     """Run the compilation in a guest that has no sandbox around it."""
     from agentsandbox.wasm.guest import Guest as New
 
-    budget = Budget(Limits(timeout=_SECONDS))
+    budget = Budget(_LIMITS)
     scheduler = Scheduler(budget)
     errors = Buffer(1 << 20)
     ctx = CommandContext(
@@ -139,7 +162,7 @@ def _run(program: Compiled, fs: FileSystem, image: Image, *, signals: bool) -> N
         return {0: Standard(guest.ask, Null(), None, describe), 1: output, 2: output}
 
     try:
-        status = guest.run(["python3", "-I", "-c", _COMPILE], {}, image, streams, _refuse)
+        status = guest.run(["python3", "-I", "-c", _COMPILE, *words], {}, image, streams, _refuse)
     finally:
         scheduler.end()
     if status:

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import errno
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from agentsandbox.kernel.fs.base import os_error
+from agentsandbox.python.index import Packages
 from agentsandbox.wasm.engine import (
     UnavailableError,
     compile_module,
@@ -25,11 +27,13 @@ from agentsandbox.wasm.engine import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+    from os import PathLike
 
     from agentsandbox.contract.command import Command
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.python.artifact import Artifact
+    from agentsandbox.python.index import Index
     from agentsandbox.wasm.engine import Compiled
 
 PREPARE = "agentsandbox python prepare"
@@ -68,6 +72,10 @@ class PythonRuntime:
     memory_bytes  the most memory of one running program, 64 MiB to 4 GiB
     guests        programs that run at once in this process, over all sandboxes of the runtime
     nesting       programs of one sandbox that may wait for others that they started
+    packages      what scripts can import from the start: paths of pure wheels, and names of
+                  distributions that are installed beside the program, with what they require
+    index         what `pip install` may take from: a folder of wheels, or a function from a name to
+                  `Wheelfile`s; None for no index
     cache         the folder for the compiled program; by default the user's cache folder
     signals       whether wasmtime may use signals for traps; False is slower, and lets the host
                   install its own handlers at any time (`faulthandler.enable()`)
@@ -77,8 +85,21 @@ class PythonRuntime:
     """
 
     __slots__ = (
-        "__weakref__", "_artifact", "_lock", "_nested", "_place", "_running", "_waiting",
-        "cache", "guests", "image", "made", "memory_bytes", "nesting", "signals",
+        "__weakref__",
+        "_artifact",
+        "_lock",
+        "_nested",
+        "_packages",
+        "_place",
+        "_running",
+        "_waiting",
+        "cache",
+        "guests",
+        "image",
+        "made",
+        "memory_bytes",
+        "nesting",
+        "signals",
     )  # fmt: skip
 
     def __init__(
@@ -87,6 +108,8 @@ class PythonRuntime:
         memory_bytes: int = 256 * _MIB,
         guests: int = 16,
         nesting: int = 8,
+        packages: Iterable[str | PathLike[str]] = (),
+        index: Index | None = None,
         cache: str | Path | None = None,
         signals: bool = True,
     ) -> None:
@@ -97,6 +120,7 @@ class PythonRuntime:
             raise TypeError(f"cache must be a path or None, not {type(cache).__name__}")
         if not isinstance(signals, bool):
             raise TypeError(f"signals must be True or False, not {type(signals).__name__}")
+        self._packages = Packages(packages, index)
         self.cache = None if cache is None else Path(cache)
         self.signals = signals
         self._artifact: Artifact | None = None
@@ -123,6 +147,16 @@ class PythonRuntime:
         from platformdirs import user_cache_path
 
         return user_cache_path("agentsandbox") / "python"
+
+    @property
+    def packages(self) -> Packages:
+        """Return the packages, those of the build included if it is installed."""
+        found = self._packages
+        if found.zip is None:
+            with suppress(UnavailableError):
+                library = self.artifact().library
+                self._packages = found = Packages(found.packages, found.index, library)
+        return found
 
     # preparing
 
@@ -152,9 +186,10 @@ class PythonRuntime:
             artifact.verify()
         if force or trusted(self.compiled().path) is not None:
             compile_module(artifact.wasm, self.compiled(), signals=self.signals)
-        from agentsandbox.python.prelude_code import compile_prelude
+        from agentsandbox.python.prelude_code import compile_sources
 
-        compile_prelude(artifact, self.compiled(), signals=self.signals)
+        files = self.packages.files()
+        compile_sources(artifact, self.compiled(), files, signals=self.signals)
         self.image = None
         return self.status()
 
@@ -199,7 +234,7 @@ class PythonRuntime:
         folder = self.cache_folder()
         for path in [
             path
-            for pattern in ("*.cwasm", "*.json", "prelude-*.zip", ".new-*")
+            for pattern in ("*.cwasm", "*.json", "prelude-*.zip", "packages-*.zip", ".new-*")
             for path in folder.glob(pattern)
         ]:
             freed += path.stat().st_size

@@ -54,6 +54,12 @@ class Descriptor:
     def stat(self) -> Stat:
         raise os_error(errno.EBADF)
 
+    def release(self) -> None:
+        """Count one number less; the last one closes it."""
+        self.references -= 1
+        if self.references == 0:
+            self.close()
+
     def close(self) -> None:
         """Free what it holds."""
 

@@ -239,22 +239,38 @@ class System:
         """Return the number of a new descriptor, the lowest that is free; EMFILE at the limit."""
         numbers = self.descriptors
         if len(numbers) >= MAX_DESCRIPTORS:
-            descriptor.close()
+            descriptor.release()
             raise os_error(errno.EMFILE)
         number = next(n for n in range(len(numbers) + 1) if n not in numbers)
         numbers[number] = descriptor
         return number
 
+    def duplicate(self, number: int, target: int | None = None) -> int:
+        """Return another number for what a number refers to, as `dup` and `dup2` do."""
+        found = self.descriptor(number)
+        if target is None:
+            found.references += 1
+            return self.add(found)
+        if not 0 <= target < MAX_DESCRIPTORS:
+            raise os_error(errno.EBADF)
+        if target != number:
+            before = self.descriptors.get(target)
+            found.references += 1
+            self.descriptors[target] = found
+            if before is not None:
+                before.release()
+        return target
+
     def close_all(self) -> None:
         """Close the descriptors that the guest left open, in the home."""
         for descriptor in list(self.descriptors.values()):
-            if isinstance(descriptor, Opened):
+            if isinstance(descriptor, Opened) and descriptor.file.references > 0:
                 descriptor.file.release()
         self.descriptors.clear()
 
     def fd_close(self, number: int) -> int:
         self.descriptor(number)
-        self.descriptors.pop(number & MASK).close()
+        self.descriptors.pop(number & MASK).release()
         return wasi.SUCCESS
 
     def fd_renumber(self, number: int, target: int) -> int:
@@ -267,7 +283,7 @@ class System:
             self.descriptors[target] = found
             del self.descriptors[number & MASK]
             if before is not None:
-                before.close()
+                before.release()
         return wasi.SUCCESS
 
     def fd_advise(self, number: int, offset: int, size: int, advice: int) -> int:

@@ -266,6 +266,16 @@ def get_terminal_size(fd=1):
     raise errors.error(25)
 
 
+def dup(fd, /):
+    """Return another number for an open descriptor."""
+    return here.door.demand("dup", fd=fd)["fd"]
+
+
+def dup2(fd, fd2, inheritable=True):
+    """Make `fd2` refer to what `fd` does."""
+    return here.door.demand("dup", fd=fd, to=fd2)["fd"]
+
+
 def isatty(fd):
     """Whether a descriptor is a terminal."""
     return bool(here.process.isatty[fd]) if fd in (0, 1, 2) else False
@@ -341,7 +351,7 @@ def install(process):
         "open": open_, "mkdir": mkdir, "chmod": chmod, "lchmod": lchmod, "fchmod": fchmod,
         "chown": chown, "lchown": lchown, "fchown": fchown, "access": access, "umask": umask,
         "mkfifo": mkfifo, "strerror": strerror, "get_terminal_size": get_terminal_size,
-        "isatty": isatty, "uname": uname, "statvfs": statvfs,
+        "dup": dup, "dup2": dup2, "isatty": isatty, "uname": uname, "statvfs": statvfs,
     }  # fmt: skip
     swapped = {getattr(posix, name): own[name] for name in own if hasattr(posix, name)}
     for kind in ("dir_fd", "fd", "follow_symlinks", "effective_ids"):
