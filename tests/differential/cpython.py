@@ -66,7 +66,7 @@ SECTION = re.compile(
     r"^={70}\n(ERROR|FAIL): (.+?)\n-{70}\n(.*?)(?=^={70}\n|^-{70}\n)", re.MULTILINE | re.DOTALL
 )
 RAN = re.compile(r"^Ran (\d+) tests?", re.MULTILINE)
-RAISED = re.compile(r"[A-Za-z_.]+(?:Error|Exit|Exception|Warning|Expired|Interrupt)\b")
+RAISED = re.compile(r"[\w.]+(?:Error|Exit|Exception|Warning|Expired|Interrupt)\b")
 ENDS = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 LIST = """
 import sys, unittest
