@@ -15,6 +15,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
+from typing import Literal
 
 from agentsandbox import Limits, Sandbox
 
@@ -174,7 +175,8 @@ def try_attack(name: str, overshoot: float = OVERSHOOT) -> list[str]:
     """Run the attack and then an honest script, in one sandbox; return what was wrong."""
     files = {**FILES, "attack.py": ATTACKS.get(name, "")}
     problems = []
-    limits, jobs = Limits(timeout=TIMEOUT), "kill" if name in BACKGROUND else "detach"
+    limits = Limits(timeout=TIMEOUT)
+    jobs: Literal["kill", "detach"] = "kill" if name in BACKGROUND else "detach"
     with Sandbox(python=True, files=files, limits=limits, jobs=jobs) as sandbox:
         began = monotonic()
         try:
@@ -233,9 +235,9 @@ def try_in_child(name: str) -> list[str]:
             os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as stream:
-        answer = stream.read()
+        found = stream.read()
     _, status = os.waitpid(child, 0)
-    return json.loads(answer) if answer else [f"the child ended with {status}"]
+    return list(json.loads(found)) if found else [f"the child ended with {status}"]
 
 
 def try_in_threads(name: str) -> list[str]:
