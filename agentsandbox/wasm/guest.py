@@ -224,7 +224,10 @@ class Guest:
         return not self._stopped and self.status is None
 
     def call(self, method: Callable[..., int | None], *numbers: int) -> int | None:
-        """Return the result of a system call; never raises."""
+        """Return the result of a system call; never raises. One that must end gets errors."""
+        if self._stopped or self.status is not None:
+            self._leave()
+            return wasi.IO
         try:
             return method(self.system, *numbers)
         except OSError as error:
