@@ -180,12 +180,14 @@ class Door:
         if len(self._files) >= MAX_FILES:
             raise OSError(errno.EMFILE, "")
         flag = str(question.get("flag", "r")).replace("s", "")
-        mode = {"r": "r", "r+": "r+", "w": "w", "w+": "w", "a": "a", "a+": "a"}.get(flag)
-        mode = "x" if flag in ("wx", "xw", "wx+", "ax", "ax+") else mode
+        mode = _MODES.get(flag)
         if mode is None:
             raise OSError(errno.EINVAL, "")
         permissions = question.get("mode", 0o666) & ~self._ctx.umask
-        file = self._ctx.fs.open(question["path"], mode, permissions=permissions)  # type: ignore[arg-type]
+        file = self._ctx.fs.open(question["path"], mode, permissions=permissions)
+        if flag in ("w+", "wx+"):
+            file.release()
+            file = self._ctx.fs.open(question["path"], "r+")
         number, self._next = self._next, self._next + 1
         self._files[number] = file
         return {"fd": number}, b""
@@ -274,11 +276,10 @@ class Door:
             env=None if env is None else {str(name): str(text) for name, text in env.items()},
             cwd=question["cwd"],
         )
-        seconds = question.get("timeout")
-        status = ctx.host.scheduler.wait(process, seconds)
+        status = ctx.host.scheduler.wait(process, question.get("timeout"))
         late = status is None
         if late:
-            process.kill(15, group=True)
+            process.kill(15)
             status = ctx.host.scheduler.wait(process, 1.0)
         data = out.getvalue()
         reply = {"status": 143 if status is None else status, "out": len(data), "late": late}
@@ -323,6 +324,11 @@ class Door:
             raise OSError(errno.EINVAL, "")
         return {}, data
 
+
+_MODES: dict[str, Mode] = {
+    "r": "r", "r+": "r+", "w": "w", "w+": "w", "wx": "x", "xw": "x", "wx+": "x", "a": "a", "ax": "x",
+}  # fmt: skip
+"""The modes of a filesystem by node's flags."""
 
 _WINDOWS = {"gzip": 31, "zlib": 15, "raw": -15}
 

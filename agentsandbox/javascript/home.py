@@ -34,8 +34,8 @@ PATIENCE_SECONDS = 0.002
 PAUSE_SECONDS = 0.004
 """How long others may run before the home looks for a question again."""
 
-THREAD_BYTES = 16 << 20
-"""The stack of a guest's thread, of which wasm takes 2 MB."""
+THREAD_BYTES = 24 << 20
+"""The stack of a guest's thread: more than wasm may take."""
 
 _STARTING = allocate_lock()
 

@@ -125,7 +125,23 @@ function formatFrame(site) {
     : `    at ${place}`;
 }
 
+const WORDINGS = [
+  [/^'(.*)' is read-only$/, () => "Assignment to constant variable."],
+  [/^cannot (read|set) property '(.*)' of (null|undefined)$/,
+    (_, verb, name, what) => `Cannot ${verb} properties of ${what} (${verb}ting '${name}')`
+      .replace("readting", "reading")],
+];
+
+/** Word an error of the engine as V8 does, where that can be known. */
+function reword(error) {
+  for (const [pattern, words] of WORDINGS) {
+    const found = pattern.exec(error.message);
+    if (found) error.message = words(...found);
+  }
+}
+
 Error.prepareStackTrace = (error, sites) => {
+  if (error instanceof TypeError && typeof error.message === "string") reword(error);
   const frames = sites.filter((site) => site.getFileName() !== "node:internal").map(formatFrame);
   return [describeError(error), ...frames].join("\n");
 };

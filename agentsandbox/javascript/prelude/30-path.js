@@ -53,8 +53,8 @@ makers.path = () => {
       if (name === "") return ".";
       const bare = name.replace(/(?<=[^/])\/+$/, "");
       const at = bare.lastIndexOf("/");
-      if (at < 0) return ".";
-      return at === 0 ? "/" : bare.slice(0, at).replace(/(?<=[^/])\/+$/, "");
+      if (at <= 0 || /^\/+$/.test(bare)) return name.startsWith("/") ? "/" : ".";
+      return at === 1 && name.startsWith("/") ? "//" : bare.slice(0, at);
     },
     basename(name, suffix) {
       checkType(name, "path", "string");

@@ -147,6 +147,13 @@ makers.buffer = () => {
     }
 
     toLocaleString(encoding, start, end) { return this.toString(encoding, start, end); }
+    [custom]() {
+      const shown = this.toString("hex", 0, 50).replace(/(..)(?=.)/g, "$1 ");
+      const more = this.length - 50;
+      return `<Buffer${shown && " "}${shown}`
+        + `${more > 0 ? ` ... ${more} more byte${more > 1 ? "s" : ""}` : ""}>`;
+    }
+
     toJSON() { return { type: "Buffer", data: Array.from(this) }; }
 
     equals(other) { return this.compare(other) === 0; }

@@ -28,6 +28,8 @@ const widthOf = (text) => {
   return width;
 };
 
+const bareLength = (text) => text.replace(/\x1b\[\d+m/g, "").length;
+
 function quoteString(text) {
   const quote = !text.includes("'") ? "'" : !text.includes('"') ? '"'
     : !text.includes("`") && !text.includes("${") ? "`" : "'";
@@ -148,7 +150,7 @@ class Inspector {
     let isArray = false;
     const numbered = (key) => typeof key === "string" && /^(0|[1-9]\d*)$/.test(key);
     if (Array.isArray(value)) {
-      keys = keys.filter((key) => !numbered(key) && key !== "length");
+      keys = keys.filter((key) => !numbered(key));
       const head = name !== "Array" || tag !== ""
         ? this.prefix(name, tag, "Array", `(${value.length})`) : "";
       braces = [`${head}[`, "]"];
@@ -221,7 +223,8 @@ class Inspector {
     } else if (tag === "Module") {
       braces = ["[Module: null prototype] {", "}"];
     } else if (tag.endsWith(" Iterator") || tag === "Generator" || tag === "AsyncGenerator") {
-      braces = [`${tag.endsWith("Generator") ? `Object [${tag}] ` : `[${tag}] `}{`, "}"];
+      if (keys.length === 0) return `Object [${tag}] {}`;
+      braces = [`Object [${tag}] {`, "}"];
     } else {
       const head = name === "Object" && tag === "" ? "" : this.prefix(name, tag, "Object");
       braces = [`${head}{`, "}"];
@@ -264,8 +267,8 @@ class Inspector {
     const lines = isArray && count > 6 && this.compact >= 1 ? this.grouped(output, value) : output;
     if (this.compact >= 1 && this.deepest - level < this.compact && lines.length === count) {
       const start = lines.length + this.indentation + braces[0].length + base.length + 10;
-      const width = lines.reduce((sum, line) => sum + widthOf(line), lines.length + start);
-      if (width + lines.length <= this.breakLength && !base.includes("\n")) {
+      const width = lines.reduce((sum, line) => sum + bareLength(line), lines.length + start);
+      if (width <= this.breakLength && !base.includes("\n")) {
         const text = lines.join(", ");
         if (!text.includes("\n")) return `${before}${braces[0]} ${text} ${braces[1]}`;
       }

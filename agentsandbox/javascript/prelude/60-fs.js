@@ -3,7 +3,14 @@
 const pathOf = (name, label = "path") => {
   if (name instanceof URL) return builtin("url").fileURLToPath(name);
   if (builtin("buffer").Buffer.isBuffer(name)) return name.toString();
-  checkType(name, label, "string");
+  if (typeof name !== "string") {
+    try {
+      checkType(name, label, "string");
+    } catch (error) {
+      throw codedError(TypeError, "ERR_INVALID_ARG_TYPE",
+        error.message.replace("type string.", "type string or an instance of Buffer or URL."));
+    }
+  }
   if (name.includes("\0")) {
     throw codedError(TypeError, "ERR_INVALID_ARG_VALUE",
       `The argument '${label}' must be a string, Uint8Array, or URL without null bytes. `

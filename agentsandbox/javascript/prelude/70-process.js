@@ -66,7 +66,7 @@ function step() {
   const timer = timers[0];
   const wait = timer.due - performance.now();
   if (wait > 0) ask({ op: "sleep", seconds: wait / 1000 });
-  if (timer.repeats) timer.due = Math.max(timer.due + timer.delay, performance.now());
+  if (timer.repeats) timer.due = performance.now() + timer.delay;
   else timers.shift();
   guarded(() => timer.action(...timer.words));
   return "more";
@@ -269,8 +269,7 @@ const outputStream = (fd) => {
       done();
     },
   });
-  return Object.assign(stream, { fd, isTTY: false, columns: undefined, _type: "pipe",
-    getColorDepth: () => 1, hasColors: () => false, _isStdio: true });
+  return Object.assign(stream, { fd, getColorDepth: () => 1, hasColors: () => false, _isStdio: true });
 };
 lazy(process, "stdout", () => outputStream(1));
 lazy(process, "stderr", () => outputStream(2));
@@ -378,11 +377,8 @@ function tableOf(data, columns) {
     ...rows.map((row) => widthOf(row[at]))) + 2);
   const line = (left, middle, right) => left
     + widths.map((width) => "─".repeat(width)).join(middle) + right;
-  const centred = (text, width) => {
-    const gap = width - widthOf(text);
-    return " ".repeat(Math.floor(gap / 2)) + text + " ".repeat(gap - Math.floor(gap / 2));
-  };
-  const draw = (cells) => `│${cells.map((cell, at) => centred(cell, widths[at])).join("│")}│`;
+  const padded = (text, width) => ` ${text}${" ".repeat(width - widthOf(text) - 1)}`;
+  const draw = (cells) => `│${cells.map((cell, at) => padded(cell, widths[at])).join("│")}│`;
   return [line("┌", "┬", "┐"), draw(heads), line("├", "┼", "┤"), ...rows.map(draw),
     line("└", "┴", "┘")].join("\n");
 }

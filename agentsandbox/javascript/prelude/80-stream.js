@@ -286,6 +286,7 @@ makers.stream = () => {
   };
   const pipeline = (...streams) => {
     const callback = typeof streams.at(-1) === "function" ? streams.pop() : () => {};
+    const options = streams.at(-1).write || streams.at(-1).read ? {} : streams.pop();
     let over = false;
     const end = (error) => {
       if (!over) callback(error);
@@ -293,9 +294,10 @@ makers.stream = () => {
     };
     streams.forEach((stream, at) => {
       stream.on("error", end);
-      if (at > 0) streams[at - 1].pipe(stream);
+      if (at > 0) streams[at - 1].pipe(stream, at === streams.length - 1 ? options : {});
     });
-    streams.at(-1).on("finish", () => end());
+    if (options.end === false || streams.at(-1)._isStdio) streams.at(-2).on("end", () => end());
+    else streams.at(-1).on("finish", () => end());
     return streams.at(-1);
   };
   const promises = {

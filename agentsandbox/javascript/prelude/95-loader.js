@@ -305,8 +305,10 @@ let mainModule;
 
 makers.module = () => Object.assign(Module, {
   Module, builtinModules: Object.keys(makers), isBuiltin,
-  createRequire: (from) => requireFunction(new Module(String(from).startsWith("file:")
-    ? builtin("url").fileURLToPath(from) : String(from))),
+  createRequire(from) {
+    const path = String(from).startsWith("file:") ? builtin("url").fileURLToPath(from) : `${from}`;
+    return requireFunction(new Module(path.endsWith("/") ? `${path}noop.js` : path));
+  },
   _load: (name, parent) => requireFrom(name, parent), _cache: cache,
 });
 
