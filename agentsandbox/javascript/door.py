@@ -94,6 +94,30 @@ class Door:
         info = self._ctx.fs.stat(question["path"], follow=question.get("follow", True))
         return {"stat": _described(info)}, b""
 
+    def _find(self, question: dict[str, Any], _: bytes) -> Reply:
+        """Return the first path that is a file, links resolved, and whether the first is a folder."""
+        fs = self._ctx.fs
+        folder = False
+        for at, path in enumerate(question["paths"][:16]):
+            self._ctx.budget.step(4)
+            if fs.is_file(path):
+                return {"path": path, "real": fs.realpath(path)}, b""
+            folder = folder or (at == 0 and fs.is_dir(path))
+        return {"folder": folder}, b""
+
+    def _describe(self, question: dict[str, Any], _: bytes) -> Reply:
+        """Return the nearest package.json at or above a folder."""
+        folder = question["path"]
+        for _level in range(64):
+            self._ctx.budget.step(4)
+            path = posixpath.join(folder, "package.json")
+            if self._ctx.fs.is_file(path):
+                return {"folder": folder}, self._ctx.fs.read_bytes(path)
+            if folder == "/" or question.get("only"):
+                break
+            folder = posixpath.dirname(folder)
+        return {"folder": None}, b""
+
     def _mkdir(self, question: dict[str, Any], _: bytes) -> Reply:
         fs, path = self._ctx.fs, question["path"]
         mode = question.get("mode", 0o777) & ~self._ctx.umask
@@ -337,6 +361,8 @@ OPERATIONS: dict[str, Callable[[Door, dict[str, Any], bytes], Reply]] = {
     "write": Door._write,
     "list": Door._list,
     "stat": Door._stat,
+    "find": Door._find,
+    "describe": Door._describe,
     "mkdir": Door._mkdir,
     "remove": Door._remove,
     "access": Door._access,

@@ -46,6 +46,11 @@ native stack is."""
 NATIVE_STACK_BYTES = 14 << 20
 """The native stack of a guest; its thread has more."""
 
+_SCRATCH_BYTES = 1 << 16
+"""A place in the guest's memory for short strings, so that they need no `malloc`."""
+
+_WRITING = {"out": '{"op": "write_at", "fd": 1}', "err": '{"op": "write_at", "fd": 2}'}
+_REJECTED = 2
 _BAD_DESCRIPTOR = 8
 _SUCCESS = 0
 _BUILDING = allocate_lock()
@@ -60,7 +65,7 @@ class Guest:
     """An instance of the engine. Every method but `stop` belongs to the thread that made it."""
 
     __slots__ = (
-        "_answer", "_engine", "_exports", "_linker", "_memory", "_outside", "_prelude", "_store",
+        "_answer", "_engine", "_exports", "_linker", "_memory", "_out", "_outside", "_prelude", "_store",
         "status", "stopped",
     )  # fmt: skip
 
@@ -80,8 +85,9 @@ class Guest:
             linker = wasmtime.Linker(self._engine)
             answers = self._imports()
             for wanted in module.imports:
+                kind: Any = wanted.type
                 answer = answers[f"{wanted.module}.{wanted.name}"]
-                linker.define_func(wanted.module, wanted.name or "", wanted.type, answer)
+                linker.define_func(wanted.module, wanted.name or "", kind, answer)
             linker.define_instance(self._store, "js", linker.instantiate(self._store, module))
         self._exports: dict[str, Any] = {}
         self._linker = linker
@@ -89,6 +95,7 @@ class Guest:
         self._call("_initialize")
         if self._call("qjs_init") != 0:
             raise GuestError("the engine did not start")
+        self._out = int(self._call("wasm_malloc", _SCRATCH_BYTES))
         self._call("qjs_set_memory_limit", memory_bytes - (memory_bytes >> 3))
         self._call("qjs_set_max_stack_size", _STACK_BYTES)
         self._call("qjs_set_interrupt_handler", 1)
@@ -123,7 +130,18 @@ class Guest:
     def start(self, prelude: bytes) -> None:
         """Evaluate the prelude, whose value is a table of functions that the guest calls."""
         host = self._call("qjs_new_object")
-        for name in ("ask", "answer", "encode", "decode", "script", "compile", "exit"):
+        for name in (
+            "ask",
+            "out",
+            "err",
+            "answer",
+            "encode",
+            "decode",
+            "script",
+            "module",
+            "compile",
+            "exit",
+        ):
             label, length = self._put_text(name)
             function = self._call("qjs_new_host_function", label, length, 3)
             self._call("qjs_set_prop_string", host, label, function)
@@ -195,7 +213,8 @@ class Guest:
     def _call(self, name: str, *arguments: int) -> Any:
         function = self._exports.get(name)
         if function is None:
-            function = self._exports[name] = self._linker.get(self._store, "js", name)
+            self._exports[name] = self._linker.get(self._store, "js", name)
+            function = self._exports[name]
         value = function(self._store, *arguments)
         return value & 0xFFFFFFFF if type(value) is int and name.endswith(_POINTERS) else value
 
@@ -222,6 +241,10 @@ class Guest:
         return self._put(data), len(data)
 
     def _new_text(self, text: str) -> int:
+        if len(text) < _SCRATCH_BYTES // 4:
+            data = text.encode("utf-8", "surrogatepass")
+            self._write(data + b"\0", self._out)
+            return int(self._call("qjs_new_string", self._out, len(data)))
         pointer, length = self._put_text(text)
         value = int(self._call("qjs_new_string", pointer, length))
         self._call("wasm_free", pointer)
@@ -229,13 +252,11 @@ class Guest:
 
     def _text(self, value: int) -> str:
         """Return a string of the guest; unpaired surrogates become U+FFFD."""
-        out = self._call("wasm_malloc", 4)
-        pointer = self._call("qjs_get_string_len", value, out)
+        pointer = self._call("qjs_get_string_len", value, self._out)
         if not pointer:
             return ""
-        data = self._bytes(pointer, self._number(out))
+        data = self._bytes(pointer, self._number(self._out))
         self._call("qjs_free_cstring", pointer)
-        self._call("wasm_free", out)
         if data.isascii():
             return data.decode("ascii")
         units = data.decode("utf-8", "surrogatepass").encode("utf-16-le", "surrogatepass")
@@ -248,8 +269,7 @@ class Guest:
 
     def _buffer(self, value: int) -> bytes:
         """Return the bytes of a Uint8Array; b"" for anything else."""
-        out = self._call("wasm_malloc", 12)
-        self._write(bytes(12), out)
+        out = self._out
         array = self._call("qjs_get_typed_array_buffer", value, out, out + 4, out + 8)
         if self._call("qjs_is_exception", array):
             self._call("qjs_free_value", self._call("qjs_get_exception"))
@@ -258,7 +278,6 @@ class Guest:
         start = self._call("qjs_get_array_buffer", array, out)
         data = self._bytes(start + offset, length) if start else b""
         self._call("qjs_free_value", array)
-        self._call("wasm_free", out)
         return data
 
     def _new_buffer(self, data: bytes) -> int:
@@ -326,6 +345,9 @@ class Guest:
             payload = self._buffer(words[1]) if len(words) > 1 else b""
             header, self._answer = self._outside.ask(self._text(words[0]), payload)
             return self._new_text(header)
+        if wanted in ("out", "err"):
+            self._outside.ask(_WRITING[wanted], self._text(words[0]).encode())
+            return int(self._call("qjs_get_undefined"))
         if wanted == "answer":
             data, self._answer = self._answer, b""
             return self._new_buffer(data)
@@ -333,17 +355,28 @@ class Guest:
             return self._new_buffer(self._text(words[0]).encode())
         if wanted == "decode":
             return self._new_text(self._buffer(words[0]).decode("utf-8", "replace"))
-        if wanted == "script":
-            text, length = self._put_text(self._text(words[0]))
-            label, _ = self._put_text(self._text(words[1]))
-            value = int(self._call("qjs_eval", text, length, label, 0))
-            self._call("wasm_free", text)
-            self._call("wasm_free", label)
-            return 0 if self._call("qjs_is_exception", value) else value
+        if wanted in ("script", "module"):
+            source, label = self._text(words[0]), self._text(words[1])
+            return self._evaluate(source, label, is_module=wanted == "module")
         if wanted == "compile":
             return self._check_syntax(*(self._text(word) for word in words[:3]))
         self.stop(int(self._text(words[0])) & 255)  # exit
         return int(self._call("qjs_get_undefined"))
+
+    def _evaluate(self, source: str, name: str, *, is_module: bool) -> int:
+        """Run a text and return its value; 0 leaves the exception pending."""
+        text, length = self._put_text(source)
+        label, _ = self._put_text(name)
+        value = int(self._call("qjs_eval", text, length, label, int(is_module)))
+        self._call("wasm_free", text)
+        self._call("wasm_free", label)
+        if self._call("qjs_is_exception", value):
+            return 0
+        if is_module and self._call("qjs_promise_state", value) == _REJECTED:
+            self._call("qjs_promise_mark_as_handled", value)
+            self._call("qjs_throw", self._call("qjs_promise_result", value))
+            return 0
+        return value
 
     def _check_syntax(self, source: str, name: str, kind: str) -> int:
         """Compile without running; 0 leaves the syntax error pending."""

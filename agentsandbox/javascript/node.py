@@ -9,10 +9,15 @@ from agentsandbox.kernel.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
+    from typing import Any, Protocol
 
     from agentsandbox.contract.command import Arguments, CommandContext
-    from agentsandbox.javascript.runtime import JavaScriptRuntime
+
+    class Runner(Protocol):
+        """Runs programs: a `JavaScriptRuntime`."""
+
+        def run(self, ctx: CommandContext, settings: dict[str, Any]) -> int: ...
+
 
 VERSION = "v20.20.2"
 """The release of node whose behaviour is followed."""
@@ -60,7 +65,7 @@ class _Line:
         """Whether only help or the version is asked for."""
 
 
-def make_node(runtime: JavaScriptRuntime) -> Command:
+def make_node(runtime: Runner) -> Command:
     """Return the command, which runs programs in `runtime`."""
 
     @command("node", usage=USAGE, raw=True)

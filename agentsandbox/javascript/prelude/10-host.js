@@ -3,12 +3,14 @@
 const host = globalThis.__host;
 delete globalThis.__host;
 
+const { parse: parseJson, stringify: toJson } = JSON;
+
 const settings = { argv: [], env: {}, cwd: "/", columns: 80 };
 
 /** Ask the sandbox; return the header of the answer, with the bytes as `data` where there are. */
 function ask(question, payload) {
-  return JSON.parse(payload === undefined ? host.ask(JSON.stringify(question))
-    : host.ask(JSON.stringify(question), payload));
+  return parseJson(payload === undefined ? host.ask(toJson(question))
+    : host.ask(toJson(question), payload));
 }
 
 const answerBytes = () => host.answer();

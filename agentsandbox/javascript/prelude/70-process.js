@@ -184,7 +184,9 @@ function ticks() {
 }
 
 function writeText(fd, text) {
-  ask({ op: "write_at", fd }, typeof text === "string" ? host.encode(text) : text);
+  if (typeof text !== "string") ask({ op: "write_at", fd }, text);
+  else if (fd === 1) host.out(text);
+  else host.err(text);
 }
 
 makers.process = () => process;

@@ -3,22 +3,11 @@
 /** A module that is no file: the text of `-e` or of standard input. */
 const text = { path: null, source: null };
 
-const ABSENT = {
-  http: "the network", https: "the network", http2: "the network", net: "the network",
-  tls: "the network", dgram: "the network", dns: "the network", worker_threads: "threads",
-  cluster: "other processes of node", inspector: "the debugger", repl: "a dialogue",
-};
 const bare = (name) => name.replace(/^node:/, "");
-const isBuiltin = (name) => bare(name) in makers || bare(name) in ABSENT;
+const isBuiltin = (name) => bare(name) in makers;
 
 function requireBuiltin(name) {
-  const short = bare(name);
-  if (short in makers) return builtin(short);
-  if (short in ABSENT) {
-    throw codedError(Error, "ERR_FEATURE_UNAVAILABLE_ON_PLATFORM",
-      `node: the module '${short}' is not available in the sandbox, which has no ${ABSENT[short]}; `
-      + "use child_process with the sandbox's commands instead");
-  }
+  if (isBuiltin(name)) return builtin(bare(name));
   throw codedError(Error, "ERR_UNKNOWN_BUILTIN_MODULE", `No such built-in module: ${name}`);
 }
 
@@ -36,28 +25,31 @@ const descriptions = new Map();
 
 /** Return the package.json of a folder as an object, null if there is none. */
 function described(folder) {
-  if (!descriptions.has(folder)) {
-    const description = readText(`${folder}/package.json`);
-    let found = null;
-    if (description !== null) {
-      try {
-        found = JSON.parse(description);
-      } catch (error) {
-        throw codedError(Error, "ERR_INVALID_PACKAGE_CONFIG",
-          `Invalid package config ${folder}/package.json. ${error.message}`);
-      }
-    }
-    descriptions.set(folder, found);
-  }
-  return descriptions.get(folder);
+  return nearest(folder, true).found;
 }
 
+/** Return the package that a file belongs to: its folder and its package.json. */
 function packageOf(path) {
-  for (let folder = builtin("path").dirname(path); ; folder = builtin("path").dirname(folder)) {
-    const found = described(folder === "/" ? "" : folder);
-    if (found) return { folder, found };
-    if (folder === "/") return { folder: null, found: {} };
+  const answer = nearest(builtin("path").dirname(path), false);
+  return { folder: answer.folder, found: answer.found ?? {} };
+}
+
+function nearest(folder, only) {
+  const key = `${only} ${folder}`;
+  if (!descriptions.has(key)) {
+    const answer = ask({ op: "describe", path: folder, only });
+    let found = null;
+    if (answer.folder !== null) {
+      try {
+        found = JSON.parse(host.decode(answerBytes()));
+      } catch (error) {
+        throw codedError(Error, "ERR_INVALID_PACKAGE_CONFIG",
+          `Invalid package config ${answer.folder}/package.json. ${error.message}`);
+      }
+    }
+    descriptions.set(key, { folder: answer.folder, found });
   }
+  return descriptions.get(key);
 }
 
 function isModule(path) {
@@ -99,29 +91,25 @@ function compiles(source, path) {
 const wrapped = (source) => `(function (exports, require, module, __filename, __dirname) {${
   source}\n})`;
 
-const realPath = (path) => {
-  const answer = ask({ op: "realpath", path });
-  return answer.errno ? path : answer.path;
-};
-
+/** Return the file that a path means; with `guess` also with an extension or as a folder. */
 function findFile(path, guess) {
-  if (kindOf(path) === "file") return path;
-  if (!guess) return null;
-  for (const extension of EXTENSIONS) {
-    if (kindOf(path + extension) === "file") return path + extension;
-  }
-  return null;
+  const answer = ask({ op: "find", paths: guess
+    ? [path, ...EXTENSIONS.map((extension) => path + extension)] : [path] });
+  if (answer.real) return answer.real;
+  return guess && answer.folder ? findFolder(path) : null;
 }
 
-function findFolder(path, guess) {
-  if (!guess || kindOf(path) !== "folder") return null;
+function findFolder(path) {
   const main = described(path)?.main;
   if (main) {
     const named = builtin("path").join(path, main);
-    const found = findFile(named, true) ?? findFile(`${named}/index`, true);
-    if (found) return found;
+    if (named !== path) {
+      const found = findFile(named, true);
+      if (found) return found;
+    }
   }
-  return findFile(`${path}/index`, true);
+  return ask({ op: "find", paths: EXTENSIONS.map((extension) => `${path}/index${extension}`) }).real
+    ?? null;
 }
 
 /** Choose a target of "exports" or "imports" for the conditions; null if there is none. */
@@ -182,12 +170,11 @@ function findPackage(name, from, conditions, guess) {
       const table = typeof exported === "string" || Array.isArray(exported)
         || !Object.keys(exported)[0]?.startsWith(".") ? { ".": exported } : exported;
       const target = mapped(table, below, conditions);
-      if (target) return path.join(root, target);
+      if (target) return findFile(path.join(root, target), false);
       throw codedError(Error, "ERR_PACKAGE_PATH_NOT_EXPORTED",
         `Package subpath '${below}' is not defined by "exports" in ${root}/package.json`);
     }
-    const file = below === "." ? findFolder(root, true)
-      : findFile(path.join(root, below), guess) ?? findFolder(path.join(root, below), guess);
+    const file = below === "." ? findFolder(root) : findFile(path.join(root, below), guess);
     if (file) return file;
   }
   return null;
@@ -199,13 +186,13 @@ function locate(name, from, conditions, guess) {
   let found;
   if (/^(\.{0,2}\/|\.{1,2}$)/.test(name)) {
     const whole = path.resolve(path.dirname(from), name);
-    found = (name.endsWith("/") ? null : findFile(whole, guess)) ?? findFolder(whole, guess);
+    found = name.endsWith("/") && guess ? findFolder(whole) : findFile(whole, guess);
   } else if (name.startsWith("file:")) {
     found = findFile(builtin("url").fileURLToPath(name), false);
   } else {
     found = findPackage(name, from, conditions, guess);
   }
-  return found && realPath(found);
+  return found ?? null;
 }
 
 // CommonJS
@@ -274,14 +261,24 @@ function loadCommonJs(module, path) {
       throw error;
     }
   } else if (isModule(path)) {
-    throw codedError(Error, "ERR_REQUIRE_ESM",
-      `require() of ES Module ${path} from ${module.parent?.filename} not supported.\nInstead `
-      + `change the require of ${path} in ${module.parent?.filename} to a dynamic import() which is `
-      + "available in all CommonJS modules.");
+    module.exports = requireModule(path);
   } else {
     runCommonJs(module, source, path);
   }
   module.loaded = true;
+}
+
+/** Return the exports of an ES module; it must not wait for anything at its top level. */
+function requireModule(path) {
+  bridged.delete("required");
+  bridged.set("keep", (value) => bridged.set("required", value));
+  host.module(`import * as all from ${JSON.stringify(path)};`
+    + 'globalThis[Symbol.for("agentsandbox.module")]("keep")(all);', path);
+  if (!bridged.has("required")) {
+    throw codedError(Error, "ERR_REQUIRE_ASYNC_MODULE",
+      `require() cannot be used on an ES module with top-level await: ${path}; use import()`);
+  }
+  return bridged.get("required");
 }
 
 const withoutShebang = (source) => source.replace(/^\uFEFF/, "").replace(/^#!.*/, "");
