@@ -147,13 +147,17 @@ OTHER_MEANINGS = {
     "manager.py": ("id", "an argument"),
     "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),
     "runtime/session.py": ("kill", "an option"),
-    "javascript/node.py": ("env file hostname node", "what a program is told; the command that it is"),
+    "javascript/node.py": ("file hostname", "what a program is told"),
     "javascript/door.py": (
-        "chmod env find gzip link mkdir readlink realpath rename rmdir sleep stat "
-        "timeout truncate unlink which",
+        " ".join(
+            (
+                "chmod find gzip link mkdir readlink realpath rename rmdir sleep stat timeout",
+                "truncate unlink which",
+            )
+        ),
         "operations of node's `fs`",
     ),
-    "javascript/guest.py": ("env more", "an answer of the prelude; the module of the engine's imports"),
+    "javascript/guest.py": ("more", "an answer of the prelude"),
 }
 """Where a word that is also a command's name means something else. "" is a module that may know
 commands by name."""
