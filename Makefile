@@ -5,7 +5,7 @@ VENV_SK ?= .venv-sk
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test lint test-semantic-kernel specs docs bench build release-check clean
+.PHONY: demo demo-python test lint test-semantic-kernel specs docs bench build release-check clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "agentsandbox needs Python 3.11 or newer: make PYTHON=…"; exit 1; }
@@ -28,7 +28,16 @@ $(VENV_SK)/.ready: pyproject.toml
 demo: $(VENV)/.demo  ## The main job on a real skill: what an agent sees and does
 	@$(BIN)/python examples/demo.py
 
+demo-python: $(VENV)/.python  ## A data analyst's turn: CSV, pandas, a plot, a report
+	@$(BIN)/python examples/data_analysis.py
+
+$(VENV)/.python: pyproject.toml | $(BIN)/python
+	$(BIN)/pip install --quiet -e '.[cli,python]'
+	$(BIN)/agentsandbox python prepare
+	@touch $@
+
 test: $(VENV)/.dev  ## All tests
+	@$(BIN)/agentsandbox python prepare
 	$(BIN)/python -m pytest -n auto
 
 lint: $(VENV)/.dev  ## Style and types

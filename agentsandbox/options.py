@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from agentsandbox.limits import Limits
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.policy import Policy
+    from agentsandbox.python import PythonRuntime
     from agentsandbox.skills import AgentSkill
 
     Jobs = Literal["detach", "wait", "kill"]
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         user: str
         hostname: str
         commands: Iterable[Command]
+        python: PythonRuntime | bool
         limits: Limits
         network: NetworkPolicy | None
         script_errexit: bool
@@ -65,6 +67,7 @@ DEFAULTS: Mapping[str, Any] = {
     "user": "agent",
     "hostname": "sandbox",
     "commands": (),
+    "python": None,
     "limits": DEFAULT_LIMITS,
     "network": None,
     "script_errexit": True,
@@ -136,6 +139,8 @@ class SandboxOptions:
     """The name of the machine."""
     commands: tuple[Command, ...]
     """Commands of the host, made by `@command`, sync or async."""
+    python: PythonRuntime | None
+    """What runs `python3` (see `agentsandbox.python`); None for no Python."""
     limits: Limits
     """The ceilings on time, output, files and values."""
     network: NetworkPolicy | None
@@ -161,6 +166,16 @@ class SandboxOptions:
         twin = SandboxOptions.__new__(SandboxOptions)
         _fill(twin, self.as_dict(), changes)
         return twin
+
+    def own_commands(self) -> tuple[Command, ...]:
+        """Return the host's commands, and those of the Python runtime that it does not replace."""
+        if self.python is None:
+            return self.commands
+        from agentsandbox.python.command import python_commands
+
+        names = {command.name for command in self.commands}
+        further = python_commands(self.python)
+        return (*self.commands, *(command for command in further if command.name not in names))
 
     def as_dict(self) -> SandboxKeywords:
         """Return every option by name, as `Sandbox` takes them."""

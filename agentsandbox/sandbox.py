@@ -241,7 +241,7 @@ class Sandbox:
 
     def command_names(self) -> list[str]:
         """Return the commands that scripts can run, the host's own too, without the builtins."""
-        return _command_names(self._options.commands)
+        return _command_names(self._options.own_commands())
 
     def get_mounted_skills(self) -> tuple[SkillInfo, ...]:
         """Return the mounted skills with their paths: first those of `skills=`."""
@@ -568,9 +568,9 @@ class Sandbox:
             limits=options.limits,
             clock=self._clock,
             seed=options.seed,
-            commands=options.commands,
+            commands=options.own_commands(),
             command_names=functools.partial(
-                _command_names, options.commands
+                _command_names, options.own_commands()
             ),  # a method of ours would keep us alive
             user=options.user,
             hostname=options.hostname,
@@ -760,7 +760,7 @@ def _command_names(own: Sequence[Command]) -> list[str]:
 
 
 def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> MemoryFileSystem:
-    own = tuple(sorted(command.name for command in options.commands))
+    own = tuple(sorted(command.name for command in options.own_commands()))
     base = _shared_base(options.user, options.hostname, own)
     fs = MemoryFileSystem(options.limits, clock, base)
     fs.uid = 0

@@ -1,4 +1,4 @@
-"""The command line: `agentsandbox run | shell | mcp | skills`."""
+"""The command line: `agentsandbox run | shell | mcp | skills | python`."""
 
 from __future__ import annotations
 
@@ -91,7 +91,26 @@ def make_parser() -> argparse.ArgumentParser:
     _add_skills(
         commands.add_parser("skills", help="look at skills, check, lock, audit and fetch them")
     )
+    _add_python(commands.add_parser("python", help="prepare python3 for sandboxes, once a machine"))
     return parser
+
+
+def _add_python(parser: argparse.ArgumentParser) -> None:
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    for name, text in (
+        ("prepare", "compile CPython for this machine: a minute, 2 GB of memory, 300 MB of disk"),
+        ("status", "show whether python3 can run, and why not; status 1 if it cannot"),
+        ("clean", "remove what was compiled"),
+    ):
+        action = actions.add_parser(name, help=text)
+        action.add_argument(
+            "--cache", metavar="DIR", help="the folder of compiled programs (the user's cache)"
+        )
+        if name == "prepare":
+            action.add_argument("--force", action="store_true", help="compile it again")
+        if name != "clean":
+            action.add_argument("--json", action="store_true", help="write JSON")
+        action.set_defaults(start=_python)
 
 
 def _add_sandbox_options(parser: argparse.ArgumentParser) -> None:
@@ -102,6 +121,7 @@ def _add_sandbox_options(parser: argparse.ArgumentParser) -> None:
         ("--env", "NAME=VALUE", "set a variable (repeatable)"),
     ):
         parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
+    parser.add_argument("--python", action="store_true", help="give scripts python3")
     parser.add_argument(
         "--cwd", default="/workspace", metavar="PATH", help="the working directory (/workspace)"
     )
@@ -213,6 +233,12 @@ def _skills(options: argparse.Namespace) -> int:
     from agentsandbox.cli.trust import run_trust
 
     return run_trust(options.action, folders, options)
+
+
+def _python(options: argparse.Namespace) -> int:
+    from agentsandbox.cli.python import run_python
+
+    return run_python(options)
 
 
 def _fetch(options: argparse.Namespace) -> int:

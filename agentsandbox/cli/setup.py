@@ -59,6 +59,7 @@ def make_sandbox(options: argparse.Namespace) -> Sandbox:
             limits=_limits(options.limit),
             env=dict(_variable(text) for text in options.env),
             cwd=options.cwd,
+            python=options.python,
         )
     except (SkillError, ValueError, TypeError, OSError) as error:
         raise SetupError(words_of(error)) from None

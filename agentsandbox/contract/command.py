@@ -123,8 +123,8 @@ class Host:
     """The machine as a command sees it: clock, random numbers, user, terminal, network."""
 
     __slots__ = (
-        "_make_random", "_random", "clock", "columns", "commands", "hostname", "locks", "network",
-        "scheduler", "started", "user",
+        "_make_random", "_random", "clock", "columns", "commands", "hostname", "is_seeded", "locks",
+        "network", "scheduler", "started", "user",
     )  # fmt: skip
 
     def __init__(
@@ -132,6 +132,7 @@ class Host:
         *,
         clock: Callable[[], float],
         random: Callable[[], Random],
+        is_seeded: bool = False,
         scheduler: Scheduler,
         user: str = "agent",
         hostname: str = "sandbox",
@@ -143,6 +144,8 @@ class Host:
         """The sandbox's only clock, in seconds since the epoch; deadlines use the budget's own."""
         self._make_random = random
         self._random: Random | None = None
+        self.is_seeded = is_seeded
+        """Whether `random` repeats itself: then nothing else may give random numbers."""
         self.scheduler = scheduler
         self.user = user
         self.hostname = hostname

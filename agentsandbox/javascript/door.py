@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import hashlib
 import json
+import os
 import posixpath
 import stat as stat_module
 import zlib
@@ -95,7 +96,7 @@ class Door:
         return {"stat": _described(info)}, b""
 
     def _find(self, question: dict[str, Any], _: bytes) -> Reply:
-        """Return the first path that is a file, links resolved, and whether the first is a folder."""
+        """Return the first path that is a file, or whether the first one is a folder."""
         fs = self._ctx.fs
         folder = False
         for at, path in enumerate(question["paths"][:16]):
@@ -331,6 +332,11 @@ class Door:
         self._ctx.budget.step(len(payload) >> 8)
         return {}, hashlib.new(name, payload, usedforsecurity=False).digest()
 
+    def _random(self, question: dict[str, Any], _: bytes) -> Reply:
+        size = min(max(0, int(question["size"])), 1 << 20)
+        host = self._ctx.host
+        return {}, host.random.randbytes(size) if host.is_seeded else os.urandom(size)
+
     def _deflate(self, question: dict[str, Any], payload: bytes) -> Reply:
         self._ctx.budget.step(len(payload) >> 6)
         packer = zlib.compressobj(wbits=_WINDOWS[question["form"]])
@@ -350,7 +356,8 @@ class Door:
 
 
 _MODES: dict[str, Mode] = {
-    "r": "r", "r+": "r+", "w": "w", "w+": "w", "wx": "x", "xw": "x", "wx+": "x", "a": "a", "ax": "x",
+    "r": "r", "r+": "r+", "w": "w", "w+": "w", "wx": "x", "xw": "x", "wx+": "x", "a": "a",
+    "ax": "x",
 }  # fmt: skip
 """The modes of a filesystem by node's flags."""
 
@@ -377,6 +384,7 @@ OPERATIONS: dict[str, Callable[[Door, dict[str, Any], bytes], Reply]] = {
     "run": Door._run,
     "which": Door._which,
     "hash": Door._hash,
+    "random": Door._random,
     "deflate": Door._deflate,
     "inflate": Door._inflate,
 } | dict.fromkeys(

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         """What a guest may ask, called on the guest's thread. None of it raises."""
 
         def ask(self, header: str, payload: bytes) -> tuple[str, bytes]: ...
+        def goes_on(self) -> bool: ...
         def now(self) -> float: ...
         def entropy(self, size: int) -> bytes: ...
 
@@ -65,8 +66,8 @@ class Guest:
     """An instance of the engine. Every method but `stop` belongs to the thread that made it."""
 
     __slots__ = (
-        "_answer", "_engine", "_exports", "_linker", "_memory", "_out", "_outside", "_prelude", "_store",
-        "status", "stopped",
+        "_answer", "_engine", "_exports", "_linker", "_memory", "_out", "_outside", "_prelude",
+        "_store", "status", "stopped",
     )  # fmt: skip
 
     def __init__(self, compiled: bytes, memory_bytes: int, outside: Outside) -> None:
@@ -301,7 +302,7 @@ class Guest:
             f"{preview1}fd_seek": bad_descriptor,
             f"{preview1}fd_fdstat_get": bad_descriptor,
             "env.host_call": self._safe(self._host_call),
-            "env.host_interrupt": lambda: int(self.stopped),
+            "env.host_interrupt": lambda: int(self.stopped or not self._outside.goes_on()),
             "env.host_promise_rejection": self._silent(self._host_promise_rejection),
             "env.host_module_normalize": self._safe(self._host_module_normalize),
             "env.host_module_load": self._safe(self._host_module_load),

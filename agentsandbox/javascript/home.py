@@ -5,15 +5,16 @@ A guest runs on a thread of its own and never touches the sandbox. What it asks 
 
   guest: ask ──puts the question, releases `_asked`──▶ home: answers, releases `_answered` ──▶ guest
 
-While the guest computes, the home waits a moment on the lock and then lets other processes and the
-event loop run. A signal or a limit that reaches the home ends the guest.
+While the guest computes, the home waits a moment on the lock, as most questions come at once, and
+then in the scheduler, where other processes and the event loop run. A signal or a limit that
+reaches the home ends the guest. Between two executions a guest rests.
 """
 
 from __future__ import annotations
 
 import _thread
 from _thread import allocate_lock
-from random import Random
+from random import Random, SystemRandom
 
 from agentsandbox.errors import CommandError
 from agentsandbox.javascript.guest import Guest, GuestError
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 PATIENCE_SECONDS = 0.002
 """How long the home keeps its thread while it waits for a question."""
 
-PAUSE_SECONDS = 0.004
-"""How long others may run before the home looks for a question again."""
+END_SECONDS = 0.01
+"""How long the home waits for a guest that was stopped, before it stops it again."""
 
 THREAD_BYTES = 24 << 20
 """The stack of a guest's thread: more than wasm may take."""
@@ -45,7 +46,7 @@ class Home:
 
     __slots__ = (
         "_answer", "_answered", "_asked", "_ctx", "_ended", "_failure", "_question", "_random",
-        "_reply", "guest",
+        "_reply", "_rests", "_resume", "_waits", "guest",
     )  # fmt: skip
 
     def __init__(self, ctx: CommandContext, answer: Answer) -> None:
@@ -57,7 +58,11 @@ class Home:
         self._answered.acquire()
         self._question: tuple[str, bytes] | None = None
         self._reply = ("{}", b"")
-        self._random = Random(ctx.host.random.getrandbits(64))
+        self._resume: LockType = allocate_lock()
+        self._resume.acquire()
+        self._rests = self._waits = False
+        host = ctx.host
+        self._random = Random(host.random.getrandbits(64)) if host.is_seeded else SystemRandom()
         self._ended = False
         self._failure = ""
         self.guest: Guest | None = None
@@ -68,8 +73,18 @@ class Home:
         """Return the home's answer to a question."""
         self._question = (header, payload)
         self._asked.release()
+        if self._waits:
+            self._ctx.host.scheduler.budget.call()
         self._answered.acquire()
         return self._reply
+
+    def goes_on(self) -> bool:
+        """Rest between two executions; return whether the program may compute."""
+        guest = self.guest
+        while not (self._ctx.host.scheduler.is_running or (guest is not None and guest.stopped)):
+            self._rests = True
+            self._resume.acquire()
+        return guest is None or not guest.stopped
 
     def now(self) -> float:
         """Return the sandbox's time."""
@@ -94,6 +109,7 @@ class Home:
         finally:
             self._ended = True
             self._asked.release()
+            self._ctx.host.scheduler.budget.call()
 
     # called by the command
 
@@ -123,15 +139,17 @@ class Home:
         return 0
 
     def _await_question(self) -> None:
-        asked, scheduler = self._asked, self._ctx.host.scheduler
-        while not asked.acquire(timeout=PATIENCE_SECONDS):
-            self._ctx.budget.check_time()
-            if scheduler.pause is not None or scheduler.processes:
-                scheduler.block(self._has_news, PAUSE_SECONDS)
-            else:
-                scheduler.turn()
+        while not self._asked.acquire(timeout=PATIENCE_SECONDS):
+            self._waits = True
+            try:
+                self._ctx.host.scheduler.wait_outside(self._has_news)
+            finally:
+                self._waits = False
 
     def _has_news(self) -> bool:
+        if self._rests:
+            self._rests = False
+            self._resume.release()
         return self._question is not None or self._ended
 
     def _answer_question(self) -> None:
@@ -151,7 +169,10 @@ class Home:
                 self._question = None
                 self._reply = ("{}", b"")
                 self._answered.release()
-            self._asked.acquire(timeout=PATIENCE_SECONDS)
+            if self._rests:
+                self._rests = False
+                self._resume.release()
+            self._asked.acquire(timeout=END_SECONDS)
 
 
 def _wording(failure: str) -> str:

@@ -1,10 +1,10 @@
 """`JavaScriptRuntime`: where the engine is, and what one process keeps of it.
 
-The engine is QuickJS-NG compiled to wasm: `engine/quickjs.wasm`, from the npm package `quickjs-wasi`
-(see `engine/PROVENANCE.md`). It needs no trust, as it reaches only what `guest` answers. It is
-checked by digest, compiled once per process (under a second) and then only mapped. The *prelude* is
-JavaScript of ours that makes node's modules out of a few questions to the sandbox; it is compiled to
-bytecode once per process.
+The engine is QuickJS-NG compiled to wasm: `engine/quickjs.wasm`, from the npm package
+`quickjs-wasi` (see `engine/PROVENANCE.md`). It needs no trust, as it reaches only what `guest`
+answers. It is checked by digest, compiled once per process (about a second) and then only mapped.
+The *prelude* is JavaScript of ours that makes node's modules out of a few questions to the sandbox;
+it is compiled to bytecode once per process.
 
 Needs `wasmtime`, which is imported when the first program starts.
 """
@@ -105,6 +105,10 @@ class _NoSandbox:
     def ask(self, header: str, payload: bytes) -> tuple[str, bytes]:
         """Return nothing."""
         return "{}", b""
+
+    def goes_on(self) -> bool:
+        """Return True."""
+        return True
 
     def now(self) -> float:
         """Return the beginning of time."""

@@ -65,15 +65,16 @@ class Budget:
     turn       called at every look at the clock: runs other processes and the event loop
     rest       called between pieces of long work: runs the event loop, if there is one
     cancelled  whether `cancel` was called
-    wake       called by `cancel`, from any thread, while the execution sleeps
+    called     whether `call` was called since the execution last slept
+    wake       called by `call`, from any thread, while the execution sleeps
     accounts   what the running scripts hold; weighed after much was made
     input      what the running command has read and keeps
     made       bytes made since the last weighing, roughly
     """
 
     __slots__ = (
-        "_rest", "accounts", "cancelled", "deadline", "depth", "fresh", "input", "left", "limits",
-        "made", "max_depth", "rest", "spent", "stack_end", "turn", "value_bytes", "wake",
+        "_rest", "accounts", "called", "cancelled", "deadline", "depth", "fresh", "input", "left",
+        "limits", "made", "max_depth", "rest", "spent", "stack_end", "turn", "value_bytes", "wake",
     )  # fmt: skip
 
     def __init__(
@@ -94,7 +95,7 @@ class Budget:
         self.depth = 0
         self.stack_end = min(limits.depth, FIRST_LEVELS)
         self.fresh: Callable[[Callable[[], Any]], Any] | None = None
-        self.cancelled = False
+        self.cancelled = self.called = False
         self.wake: Callable[[], object] | None = None
         self.turn: Callable[[], None] | None = None
         self.rest: Callable[[], None] | None = None
@@ -126,6 +127,11 @@ class Budget:
         # The next step looks at the clock. If a step counts right now, one of the next thousand
         # does.
         self.left = 0
+        self.call()
+
+    def call(self) -> None:
+        """Wake the execution if it sleeps, or when it would sleep next. Safe in any thread."""
+        self.called = True
         wake, self.wake = self.wake, None
         if wake is not None:
             wake()

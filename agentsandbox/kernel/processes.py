@@ -33,6 +33,7 @@ from agentsandbox.kernel.stacks import Stacks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Awaitable, Callable, Mapping
     from typing import Any, TypeVar
 
@@ -139,8 +140,9 @@ class Scheduler:
     """
 
     __slots__ = (
-        "_stacks", "_yielded", "budget", "closing", "current", "deferred", "elsewhere", "failure",
-        "last_pid", "main", "pause", "processes",
+        "__weakref__", "_outside", "_stacks", "_yielded", "budget", "closing", "current",
+        "deferred", "elsewhere", "failure", "gate", "is_running", "last_pid", "main", "pause",
+        "processes",
     )  # fmt: skip
 
     def __init__(self, budget: Budget, first_pid: int = 1000) -> None:
@@ -156,7 +158,11 @@ class Scheduler:
         self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
         """The event loop's driver: waits for seconds or an awaitable, and returns the awaited
         value."""
-        self.closing = False
+        self.closing = self.is_running = False
+        self._outside = 0
+        """Processes that wait for other threads."""
+        self.gate: LockType | None = None
+        """Held while a process runs, once there is another thread that would look at the files."""
         self.last_pid = first_pid
         self._yielded = 0.0
         self._stacks: Stacks | None = None
@@ -170,6 +176,7 @@ class Scheduler:
     def begin(self, budget: Budget) -> None:
         """Begin an execution on the calling stack."""
         self.budget = budget
+        self.is_running = True
         budget.turn = self.turn
         budget.rest = self.rest if self.pause is not None else None
         budget.fresh = self._on_fresh_stack
@@ -194,6 +201,7 @@ class Scheduler:
     def end(self) -> None:
         """End the execution: nothing stays on the calling stack."""
         self.pause = None
+        self.is_running = False
         if self._stacks is not None:
             self._stacks.close()
 
@@ -325,6 +333,21 @@ class Scheduler:
             if following is not process:
                 self._switch(following)
 
+    def wait_outside(self, ready: Callable[[], bool]) -> None:
+        """Let others run until another thread has made `ready()` true.
+
+        That thread calls `budget.call()` afterwards. While all processes wait it may take the
+        `gate` and look at the files, but not change them.
+        """
+        if self.gate is None:
+            self.gate = allocate_lock()
+            self.gate.acquire()
+        self._outside += 1
+        try:
+            self.block(ready)
+        finally:
+            self._outside -= 1
+
     def sleep(self, seconds: float) -> None:
         """Let others run for `seconds`."""
         self.block(_never, seconds)
@@ -428,15 +451,25 @@ class Scheduler:
     def _idle(self, everyone: list[Process]) -> None:
         wakes = [process._wake for process in everyone if process._wake is not None]
         remaining = self.budget.remaining()
-        if not wakes:
+        if not wakes and not self._outside:
             self.failure = LimitReached("timeout", "every process waits for another one")
             return
-        seconds = min(max(0.0, min(wakes) - monotonic()), remaining)
-        if self.pause is not None:
-            self.pause(seconds, None)
-            self._yielded = monotonic()
-        elif seconds > 0:
-            _sleep(seconds, self.budget)
+        seconds = remaining
+        if wakes:
+            seconds = min(max(0.0, min(wakes) - monotonic()), remaining)
+        gate = self.gate
+        if gate is not None:
+            gate.release()
+        try:
+            if self.pause is not None:
+                self.pause(seconds, None)
+                self._yielded = monotonic()
+            elif seconds > 0:
+                _sleep(seconds, self.budget)
+        finally:
+            if gate is not None:
+                gate.acquire()
+        self.budget.called = False  # whoever called is seen when all conditions are asked again
         if self.budget.remaining() <= 0:
             self.failure = LimitReached("timeout")
 
@@ -509,7 +542,7 @@ class Scheduler:
 
 
 def _sleep(seconds: float, budget: Budget) -> None:
-    """Sleep until the time is over or another thread cancels the execution."""
+    """Sleep until the time is over or another thread calls the execution."""
     sleeping = allocate_lock()
     sleeping.acquire()
 
@@ -519,7 +552,7 @@ def _sleep(seconds: float, budget: Budget) -> None:
 
     budget.wake = wake
     try:
-        if not budget.cancelled:  # else it was cancelled before there was somebody to wake
+        if not budget.called:  # else it was called before there was somebody to wake
             sleeping.acquire(timeout=min(seconds, TIMEOUT_MAX))
     finally:
         budget.wake = None

@@ -260,6 +260,19 @@ def _commands(argument: str, value: object) -> tuple[object, ...]:
     return commands
 
 
+def _python(argument: str, value: object) -> object:
+    """Return the runtime: the default one for True."""
+    if value is None or value is False:
+        return None
+    from agentsandbox.python.runtime import PythonRuntime, default_runtime
+
+    if value is True:
+        return default_runtime()
+    if not isinstance(value, PythonRuntime):
+        raise wrong_type(argument, "a PythonRuntime, True or False", value)
+    return value
+
+
 def _repeated(names: list[str]) -> list[str]:
     if len(set(names)) == len(names):
         return []
@@ -343,6 +356,7 @@ CHECKS: dict[str, Callable[[str, object], object]] = {
     "user": _account_name,
     "hostname": _account_name,
     "commands": _commands,
+    "python": _python,
     "limits": _limits,
     "network": _network,
     "script_errexit": _flag,

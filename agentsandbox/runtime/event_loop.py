@@ -253,7 +253,7 @@ def _current_loop() -> tuple[Any, Any]:
 
 
 async def _sleep_in_asyncio(seconds: float, budget: Budget) -> None:
-    """Sleep until the time is over or the execution is cancelled, perhaps by another thread."""
+    """Sleep until the time is over or the execution is called, perhaps by another thread."""
     import asyncio
 
     loop = asyncio.get_running_loop()
@@ -266,7 +266,7 @@ async def _sleep_in_asyncio(seconds: float, budget: Budget) -> None:
     budget.wake = partial(loop.call_soon_threadsafe, end)
     timer = loop.call_later(seconds, end)
     try:
-        if not budget.cancelled:
+        if not budget.called:
             await over
     finally:
         timer.cancel()
@@ -280,7 +280,7 @@ async def _sleep_in_trio(seconds: float, budget: Budget) -> None:
     budget.wake = partial(trio.lowlevel.current_trio_token().run_sync_soon, over.set)
     try:
         with trio.move_on_after(seconds):
-            if not budget.cancelled:
+            if not budget.called:
                 await over.wait()
     finally:
         budget.wake = None

@@ -108,6 +108,7 @@ class Session:
         host = Host(
             clock=clock,
             random=functools.partial(Random, seed),
+            is_seeded=seed is not None,
             scheduler=scheduler,
             user=user,
             hostname=hostname,

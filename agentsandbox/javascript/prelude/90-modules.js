@@ -533,8 +533,11 @@ makers.crypto = () => {
       return encoding ? digest.toString(encoding) : digest;
     }
   }
-  const randomBytes = (size) => Buffer.from(Uint8Array.from({ length: size },
-    () => Math.floor(Math.random() * 256)));
+  const randomBytes = (size) => {
+    checkType(size, "size", "number");
+    ask({ op: "random", size });
+    return Buffer.from(answerBytes());
+  };
   const randomUUID = () => {
     const bytes = randomBytes(16);
     bytes[6] = (bytes[6] & 0x0f) | 0x40;

@@ -1,0 +1,3 @@
+"""`python3 -m ensurepip`."""
+
+print("pip is a command of this sandbox: there is nothing to install")

@@ -1,0 +1,5 @@
+"""`python3 -m venv`."""
+
+from venv import main
+
+main()

@@ -1,0 +1,1 @@
+"""WebAssembly guests whose system calls are answered by the sandbox."""
