@@ -106,7 +106,9 @@ class Guest:
     def close(self) -> None:
         """Free the memory. The guest cannot be used afterwards."""
         with _BUILDING:
+            self._exports.clear()
             self._store.close()
+            self._linker.close()
 
     def stop(self, status: int | None = None) -> None:
         """End the program at its next loop or call. Safe in any thread."""
