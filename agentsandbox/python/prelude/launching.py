@@ -7,7 +7,7 @@ here, so the first frames of a traceback belong to the prelude; `errors.strip_al
 import os
 import sys
 
-from _agentsandbox import errors, start
+from _agentsandbox import start
 
 FLUSH_FAILED = 120
 EXECUTABLE = "/usr/bin/python3"
@@ -15,14 +15,7 @@ EXECUTABLE = "/usr/bin/python3"
 
 def launch(process, words):
     """Parse the words after the program's name, run the script and leave."""
-    from _agentsandbox.options import UsageError, parse
-
-    try:
-        options = parse(words, process.argv0)
-    except UsageError as error:
-        sys.stderr.write(str(error))
-        sys.stderr.flush()
-        os._exit(1 if "not available" in str(error) else 2)
+    options = simple_options(words) or parsed_options(words, process)
     if options.kind in ("version", "help"):
         leave(tell(options, process))
     if os.environ.get("PYTHONTZPATH") == "":
@@ -35,6 +28,47 @@ def launch(process, words):
     if options.has("i") and options.kind != "stdin":
         status = converse(main, quiet=True)
     leave(finish(status, known))
+
+
+class Options:
+    """What a command line says; `kind` is one of c, m, file, stdin, version, help."""
+
+    __slots__ = ("counts", "kind", "rest", "target", "warnings", "x")
+
+    def __init__(self, kind="stdin", target=None, rest=()):
+        self.kind = kind
+        self.target = target
+        self.rest = list(rest)
+        self.counts = {}
+        self.warnings = []
+        self.x = {}
+
+    def has(self, letter):
+        """How many times the flag was given."""
+        return self.counts.get(letter, 0)
+
+
+def simple_options(words):
+    """Return the `Options` of a command line without flags, which are most, else None."""
+    if not words:
+        return Options()
+    if words[0] in ("-c", "-m") and len(words) > 1:
+        return Options(words[0][1], words[1], words[2:])
+    if not words[0].startswith("-"):
+        return Options("file", words[0], words[1:])
+    return None
+
+
+def parsed_options(words, process):
+    """Return the `Options` of any command line; print what is wrong with it, and leave."""
+    from _agentsandbox.options import UsageError, parse
+
+    try:
+        return parse(words, process.argv0)
+    except UsageError as error:
+        sys.stderr.write(str(error))
+        sys.stderr.flush()
+        os._exit(1 if "not available" in str(error) else 2)
 
 
 def raise_recursion_limit():
@@ -335,6 +369,9 @@ def run_file(options, process, main):
     except IsADirectoryError:
         return run_container(path, process)
     except OSError as error:
+        from _agentsandbox import errors
+
+        errors.translate(error)
         sys.stderr.write(
             f"{process.argv0}: can't open file {os.path.abspath(path)!r}: "
             f"[Errno {error.errno}] {error.strerror}\n"
@@ -490,6 +527,8 @@ def report(error):
     """Print an exception that ended the script; return the exit status."""
     if isinstance(error, SystemExit):
         return status_of(error)
+    from _agentsandbox import errors
+
     errors.strip_all(error)
     trace = error.__traceback__
     sys.last_exc = sys.last_value = error
@@ -541,10 +580,12 @@ def flush_standard(status):
         try:
             stream.flush()
         except Exception as error:
-            trace = error.with_traceback(None)
+            from _agentsandbox import errors
+
+            errors.strip_all(error)
+            name = type(error).__name__
             try:
-                name = type(trace).__name__
-                sys.stderr.write(f"Exception ignored while flushing sys.stdout:\n{name}: {trace}\n")
+                sys.stderr.write(f"Exception ignored while flushing sys.stdout:\n{name}: {error}\n")
             except (OSError, ValueError, AttributeError):
                 pass
             sys.stdout = None

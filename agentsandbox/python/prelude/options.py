@@ -1,6 +1,8 @@
 """The command line of `python3`, read as CPython's getopt reads it."""
 
-__all__ = ["Options", "UsageError", "parse"]
+from _agentsandbox.launching import Options
+
+__all__ = ["UsageError", "parse"]
 
 FLAGS = frozenset("bBdEhiIOPqRsSuvVx?")
 WITH_ARGUMENT = frozenset("cmWX")
@@ -63,24 +65,6 @@ Other variables: PYTHONPATH, PYTHONOPTIMIZE, PYTHONIOENCODING, PYTHONPYCACHEPREF
 
 class UsageError(Exception):
     """The command line is wrong; the argument is the whole text for stderr."""
-
-
-class Options:
-    """What a command line says; `kind` is one of c, m, file, stdin, version, help."""
-
-    __slots__ = ("counts", "kind", "rest", "target", "warnings", "x")
-
-    def __init__(self):
-        self.kind = "stdin"
-        self.target = None
-        self.rest = []
-        self.counts = {}
-        self.warnings = []
-        self.x = {}
-
-    def has(self, letter):
-        """How many times the flag was given."""
-        return self.counts.get(letter, 0)
 
 
 def parse(words, argv0):

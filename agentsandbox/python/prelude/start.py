@@ -12,8 +12,8 @@ this file with the words after `python3` in `sys.argv[1:]`. What runs, in this o
    end of the path, `SHIMS` (modules that WASI has not, see `modules/`). So nothing of
    `subprocess`, `threading` or `socket` is loaded before a script asks for it, and a script's own
    `socket.py` beside it still wins.
-3. `files.install` replaces the functions of `os` that WASI gets wrong or has not; `errors.install`
-   makes the numbers of `OSError` those of Linux.
+3. `files.install` replaces the functions of `os` that WASI gets wrong or has not; `watch_errors`
+   makes the numbers of `OSError` those of Linux (`errors.py`, loaded with the first of them).
 4. `options.parse` reads the command line as CPython's getopt does, `apply` sets `sys.flags`,
    `sys.path`, the streams and the warnings.
 5. A fresh `__main__` takes the place of this file, and `run` executes the script. Frames of the
@@ -33,6 +33,8 @@ import _host
 HERE, SUFFIX = os.path.dirname(sys.argv[0]), os.path.splitext(sys.argv[0])[1]
 OWN_CODE = os.path.dirname(sys._getframe().f_code.co_filename)
 LONGEST = 1 << 20
+FAMILIES = (OSError, OverflowError)
+TOOL = 4
 STDLIB = "/usr/local/lib/python315.zip"
 SITE = "lib/python3.15/site-packages"
 
@@ -240,13 +242,36 @@ def begin():
     return process
 
 
+def watch_errors():
+    """Translate the errors of C code that meet a handler of the script (see `errors.py`)."""
+    monitoring = sys.monitoring
+    handled = monitoring.events.EXCEPTION_HANDLED
+
+    def meet(code, offset, exc):
+        if isinstance(exc, FAMILIES) and not code.co_filename.startswith(OWN_CODE):
+            from _agentsandbox import errors
+
+            errors.meet(exc)
+
+    def report_unraisable(unraisable):
+        """Print an exception that nothing can handle."""
+        from _agentsandbox import errors
+
+        errors.strip_all(unraisable.exc_value)
+        sys.__unraisablehook__(unraisable)
+
+    monitoring.use_tool_id(TOOL, "errno")
+    monitoring.register_callback(TOOL, handled, meet)
+    monitoring.set_events(TOOL, handled)
+    sys.unraisablehook = report_unraisable
+
+
 def main():
     """Run one `python3` from its first question to its exit status."""
     words = sys.argv[1:]
     process = begin()
-    errors = load("errors")
     load("files").install(process)
-    errors.install()
+    watch_errors()
     load("launching").launch(process, words)
 
 
