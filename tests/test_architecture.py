@@ -28,7 +28,7 @@ LAYERS = {
     "result": 3, "events": 3, "network": 3, "host_input": 3,
     "contract": 4,
     "shell": 5, "commands": 5, "wasm": 5,
-    "policy": 6, "analysis": 6, "files": 6, "python": 6,
+    "policy": 6, "analysis": 6, "files": 6, "python": 6, "javascript": 6,
     "skills": 7,
     "runtime": 8,
     "options": 9,
@@ -52,6 +52,7 @@ MOST_LINES = 60
 
 BORDER = {
     "kernel/streams.py": "is the border",
+    "javascript": "strings of the engine are UTF-8 in its memory",
     "commands/_json": "the length of a JSON text in UTF-8",
     "commands/jq": "the length of a JSON text in UTF-8",
 }
@@ -150,6 +151,15 @@ OTHER_MEANINGS = {
     "manager.py": ("id", "an argument"),
     "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),
     "runtime/session.py": ("kill", "an option"),
+    "javascript/node.py": ("file hostname", "what a program is told"),
+    "javascript/door.py": (
+        (
+            "chmod find gzip link mkdir readlink realpath rename rmdir sleep stat timeout "
+            "truncate unlink which"
+        ),
+        "operations of node's `fs`",
+    ),
+    "javascript/guest.py": ("more", "an answer of the prelude"),
     "wasm/descriptors.py": ("stat", "a method of streams"),
     "python": (
         "chmod hostname kill mkfifo stat timeout which",
@@ -569,6 +579,7 @@ def test_light_rooms_do_not_import_what_is_slow() -> None:
         "integrations",
         "cli",
         "files",
+        "javascript",
         "__main__",
     }
     broken = []

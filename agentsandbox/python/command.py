@@ -130,7 +130,7 @@ def _image(runtime: PythonRuntime) -> tuple[Image, str]:
 
 
 def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
-    from agentsandbox.python.artifact import library_of
+    from agentsandbox.python.artifact import data_of, library_of
     from agentsandbox.python.index import MOUNT_PATH
     from agentsandbox.python.prelude_code import FOLDER, bytecode_of, prelude_of
 
@@ -146,5 +146,5 @@ def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
         },
     }
     start = f"{FOLDER}/start.py"
-    image = Image({artifact.library_path: library_of(artifact), **files})
+    image = Image({artifact.library_path: library_of(artifact), **files}, data_of(artifact))
     return image, start if start in files else f"{start}c"

@@ -1,0 +1,3 @@
+console.log("before");
+function fail() { throw new TypeError("it failed"); }
+fail();

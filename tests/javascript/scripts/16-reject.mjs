@@ -1,0 +1,2 @@
+console.log("start");
+await Promise.reject(new Error("rejected"));

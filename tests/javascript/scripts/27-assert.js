@@ -1,0 +1,2 @@
+const assert = require("assert"); assert.strictEqual(1, 1); assert.deepStrictEqual({ a: [1, { b: 2 }] }, { a: [1, { b: 2 }] }); assert(true); assert.throws(() => { throw new TypeError("x"); }, TypeError); assert.throws(() => { throw new Error("abc"); }, /b/);
+for (const f of [() => assert.strictEqual(1, 2), () => assert.deepEqual({ a: 1 }, { a: 2 }), () => assert.ok(0, "msg"), () => assert.notStrictEqual(1, 1), () => assert.match("a", /b/)]) try { f(); } catch (e) { console.log(e.name, e.code, e.operator, e.actual, e.expected, e instanceof assert.AssertionError); }

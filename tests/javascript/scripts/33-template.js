@@ -1,0 +1,4 @@
+const fs = require("fs"); const render = (t, d) => t.replace(/\{\{\s*(#each|\/each|[\w.]+)\s*\}\}/g, (m, k) => k.split(".").reduce((o, p) => o?.[p], d) ?? m);
+console.log(render("Hi {{ user.name }}, you have {{count}} new {{ missing }}", { user: { name: "Ann" }, count: 3 }));
+const html = ["<ul>", ...[1, 2, 3].map((n) => `  <li data-n="${n}">${"*".repeat(n)}</li>`), "</ul>"].join("\n"); fs.writeFileSync("page.html", `<!doctype html>\n${html}\n`); console.log(html.length, html);
+const dates = [new Date(Date.UTC(2024, 1, 29, 12)), new Date("2024-03-10T00:00:00Z")]; console.log(dates, dates[1] - dates[0], dates[0].getUTCDay(), dates[0].toJSON(), dates[0].toLocaleDateString("en-US"), dates[0].toLocaleDateString("en-US", { year: "numeric", month: "long", day: "numeric" }), dates[0].toLocaleTimeString("en-US"), String(dates[0]), dates[0].toUTCString(), Date.parse("2024-01-01"));

@@ -1,0 +1,2 @@
+const z = require("./one");
+// TODO: second
