@@ -277,16 +277,16 @@ lazy(process, "stdout", () => outputStream(1));
 lazy(process, "stderr", () => outputStream(2));
 lazy(process, "stdin", () => {
   const { Readable } = builtin("stream");
-  let asked = false;
   const stream = new Readable({
     read() {
-      if (asked) return;
-      asked = true;
       setTimer(() => {
-        ask({ op: "stdin" });
+        const answer = ask({ op: "read_at", fd: 0, size: 65536 });
+        if (answer.errno) {
+          stream.destroy(systemError(answer, "read"));
+          return;
+        }
         const bytes = answerBytes();
-        if (bytes.length) stream.push(builtin("buffer").Buffer.from(bytes));
-        stream.push(null);
+        stream.push(bytes.length ? builtin("buffer").Buffer.from(bytes) : null);
       }, 0, false);
     },
   });

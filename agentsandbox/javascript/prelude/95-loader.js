@@ -273,7 +273,7 @@ function requireModule(path) {
   bridged.delete("required");
   bridged.set("keep", (value) => bridged.set("required", value));
   host.module(`import * as all from ${JSON.stringify(path)};`
-    + 'globalThis[Symbol.for("agentsandbox.module")]("keep")(all);', path);
+    + 'globalThis[Symbol.for("agentsandbox.module")]("keep")(all);', "node:internal/required");
   if (!bridged.has("required")) {
     throw codedError(Error, "ERR_REQUIRE_ASYNC_MODULE",
       `require() cannot be used on an ES module with top-level await: ${path}; use import()`);
@@ -405,6 +405,11 @@ function runText({ source, module, print, name }) {
   mainModule.id = name;
   Object.assign(globalThis, { module: mainModule, exports: mainModule.exports,
     require: requireFunction(mainModule), __filename: name, __dirname: "." });
+  if (name === "[eval]") {
+    for (const one of Object.keys(makers)) {
+      if (/^[a-z_0-9]+$/.test(one) && !(one in globalThis)) lazy(globalThis, one, () => builtin(one));
+    }
+  }
   const value = host.script(withoutShebang(source), name);
   if (print) writeText(1, `${typeof value === "string" ? value : inspect(value)}\n`);
 }
