@@ -168,6 +168,14 @@ def test_stack_overflow_with_faulthandler_on() -> None:
     assert (done.stdout, done.returncode) == ("134\n", 0), done.stderr
 
 
+def test_modules_that_load_each_other_deeply() -> None:
+    files = {f"/m/{n}.js": f"module.exports = 1 + require('./{n + 1}')" for n in range(300)}
+    for depth, expected in ((30, "31\n"), (299, "300\n")):
+        box = sandbox(files={**files, f"/m/{depth}.js": "module.exports = 1"})
+        source = "try { console.log(require('/m/0')) } catch (e) { console.log(e.name) }"
+        assert box.execute('node -e "$S"', env={"S": source}).stdout == expected
+
+
 def test_cancel_is_quick() -> None:
     box = sandbox(limits=Limits(timeout=20))
     timer = threading.Timer(0.2, box.cancel)

@@ -88,8 +88,8 @@ function compiles(source, path) {
   }
 }
 
-const wrapped = (source) => `(function (exports, require, module, __filename, __dirname) {${
-  source}\n})`;
+const WRAPPER = "(function (exports, require, module, __filename, __dirname) {";
+const wrapped = (source) => `${WRAPPER}${source}\n})`;
 
 /** Return the file that a path means; with `guess` also with an extension or as a folder. */
 function findFile(path, guess) {
@@ -294,6 +294,7 @@ function requireFunction(module) {
 }
 
 function runCommonJs(module, source, path) {
+  before.set(path, WRAPPER.length);
   const action = host.script(wrapped(withoutShebang(source)), path);
   action.call(module.exports, module.exports, requireFunction(module), module, path, module.path);
 }
@@ -355,9 +356,11 @@ function load(name) {
     const found = resolve(name, wanted);
     return found.startsWith("node:") ? found : builtin("url").pathToFileURL(found).href;
   });
-  return `import.meta.dirname=${folder};import.meta.filename=${JSON.stringify(name)};`
+  const head = `import.meta.dirname=${folder};import.meta.filename=${JSON.stringify(name)};`
     + `import.meta.url=${url};import.meta.resolve=globalThis[Symbol.for("agentsandbox.module")](`
-    + `${JSON.stringify(`resolve ${name}`)});${withoutShebang(source)}`;
+    + `${JSON.stringify(`resolve ${name}`)});`;
+  before.set(name, head.length);
+  return head + withoutShebang(source);
 }
 
 // The program
@@ -458,4 +461,8 @@ lazy(globalThis, "Buffer", () => builtin("buffer").Buffer);
 globalThis.fetch = () => Promise.reject(
   new TypeError("fetch failed: node has no network in the sandbox; use curl if it is allowed"));
 
-return { main, step, ticks, rejection, resolve, load };
+function overflow() {
+  throw new RangeError("Maximum call stack size exceeded");
+}
+
+return { main, step, ticks, rejection, resolve, load, overflow };
