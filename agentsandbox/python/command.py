@@ -13,6 +13,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.fs.base import Stat
 from agentsandbox.python.door import Door
 from agentsandbox.python.pip import pip_commands
+from agentsandbox.python.uv import uv_commands
 from agentsandbox.wasm.descriptors import Standard
 from agentsandbox.wasm.engine import UnavailableError, engine_of_process
 from agentsandbox.wasm.system import Image
@@ -54,6 +55,7 @@ def python_commands(runtime: PythonRuntime) -> Sequence[Command]:
             for name in ("python3", "python")
         ),
         *pip_commands(runtime.packages),
+        *uv_commands(runtime.packages),
     ]
     return runtime.made
 
@@ -130,7 +132,7 @@ def _image(runtime: PythonRuntime) -> tuple[Image, str]:
 
 
 def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
-    from agentsandbox.python.artifact import library_of
+    from agentsandbox.python.artifact import data_of, library_of
     from agentsandbox.python.index import MOUNT_PATH
     from agentsandbox.python.prelude_code import FOLDER, bytecode_of, prelude_of
 
@@ -146,5 +148,5 @@ def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
         },
     }
     start = f"{FOLDER}/start.py"
-    image = Image({artifact.library_path: library_of(artifact), **files})
+    image = Image({artifact.library_path: library_of(artifact), **files}, data_of(artifact))
     return image, start if start in files else f"{start}c"

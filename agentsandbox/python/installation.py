@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from packaging.requirements import Requirement
 
     from agentsandbox.contract.command import CommandContext
-    from agentsandbox.python.index import Bundled, Packages
+    from agentsandbox.python.index import Packages
     from agentsandbox.python.resolution import Plan
     from agentsandbox.python.sites import Site
     from agentsandbox.python.wheels import Wheel
@@ -46,10 +46,7 @@ class Environment:
         self.site = site
         self.is_venv = is_venv
         bundled = packages.bundled()
-        visible: list[Bundled] = [*bundled]
-        if not is_venv or _shows_system(ctx, site.base):
-            visible += packages.mounted()
-        self.there = is_there(ctx, site, visible)
+        self.there = is_there(ctx, site, [*bundled, *packages.mounted()])
         self.fixed = frozenset(one.name for one in bundled)
         for one in bundled:
             own = self.there[one.name]
@@ -60,19 +57,6 @@ class Environment:
 def is_venv(ctx: CommandContext, directory: str) -> bool:
     """Whether a directory is a virtual environment."""
     return ctx.fs.is_file(f"{directory.rstrip('/')}/pyvenv.cfg")
-
-
-def _shows_system(ctx: CommandContext, directory: str) -> bool:
-    """Whether a virtual environment shows the packages of the system, too."""
-    try:
-        with ctx.fs.open(f"{directory}/pyvenv.cfg") as file:
-            text = file.read(4096)
-    except OSError:
-        return False
-    return any(
-        line.replace(b" ", b"").lower() == b"include-system-site-packages=true"
-        for line in text.splitlines()
-    )
 
 
 def _find_venv(ctx: CommandContext) -> str:

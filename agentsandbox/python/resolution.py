@@ -48,6 +48,7 @@ __all__ = [
     "Wanted",
     "Wheels",
     "read_requirement",
+    "refused_option",
 ]
 
 _ROUNDS = 50
@@ -386,8 +387,8 @@ class Resolver:
     """
 
     __slots__ = (
-        "_by_name", "_constraints", "_notes", "ctx", "dependencies", "fixed", "prereleases", "there",
-        "upgrade", "wheels",
+        "_by_name", "_constraints", "_notes", "ctx", "dependencies", "fixed", "prereleases",
+        "there", "upgrade", "wheels",
     )  # fmt: skip
 
     def __init__(

@@ -168,7 +168,7 @@ class Wheel:
 
     __slots__ = (
         "_archive", "console_scripts", "dist_info", "file_name", "files", "headers", "name",
-        "requires", "requires_python", "size", "title", "version",
+        "requires", "requires_python", "sha256", "size", "title", "version",
     )  # fmt: skip
 
     def __init__(self, file_name: str, data: bytes, spend: Spend = free) -> None:
@@ -177,6 +177,7 @@ class Wheel:
             raise WheelError(f"{file_name} {problem}")
         self.file_name = file_name
         self.size = len(data)
+        self.sha256 = _sha256(data, spend)
         self.name = named.name
         self.version = named.version
         self._archive = _open_archive(file_name, data, spend)
@@ -330,6 +331,17 @@ class Wheel:
 
 
 # the archive
+
+
+def _sha256(data: bytes, spend: Spend) -> str:
+    from hashlib import sha256
+
+    hashed = sha256()
+    view = memoryview(data)
+    for start in range(0, len(data), 16 * _BLOCK):
+        spend(_BLOCK)
+        hashed.update(view[start : start + 16 * _BLOCK])
+    return hashed.hexdigest()
 
 
 class _BoundedFile(BytesIO):

@@ -79,20 +79,44 @@ TYPES = {
 
 
 class Image:
-    """Read-only files of the runtime, by their paths in the guest; not in the sandbox's tree."""
+    """Read-only files of the runtime, by their paths in the guest; not in the sandbox's tree.
 
-    def __init__(self, files: Mapping[str, bytes | memoryview]) -> None:
-        self.files = files
+    `late` has folders whose files are read when a guest first asks for one of them: a function for
+    each that returns them by path in the guest.
+    """
+
+    def __init__(
+        self,
+        files: Mapping[str, bytes | memoryview],
+        late: Mapping[str, Callable[[], Mapping[str, bytes]]] | None = None,
+    ) -> None:
+        self.files: dict[str, bytes | memoryview] = {}
         self.folders: dict[str, set[str]] = {}
+        self._late = dict(late or {})
+        self._add(files)
+
+    def _add(self, files: Mapping[str, bytes | memoryview], top: str = "") -> None:
+        """Add files and the folders that lead to them, `top` at most."""
+        self.files.update(files)
         for path in files:
-            while path.count("/") > 1:
+            while path != top and path.count("/") > 1:
                 parent, _, name = path.rpartition("/")
                 self.folders.setdefault(parent, set()).add(name)
                 path = parent
 
+    def find(self, path: str) -> bytes | memoryview | None:
+        """Return the bytes of a file, or None for a folder and what is not of the image."""
+        for folder in list(self._late):
+            if path == folder or path.startswith(f"{folder}/"):
+                read = self._late.get(folder)
+                if read is not None:
+                    self._add(read(), folder)
+                    self._late.pop(folder, None)
+        return self.files.get(path)
+
     def stat(self, path: str) -> Stat | None:
         """Return the `Stat` of a file or folder, or None if it is not of the image."""
-        data = self.files.get(path)
+        data = self.find(path)
         if data is not None:
             return Stat(stat_module.S_IFREG | 0o644, len(data), 0.0, uid=0, gid=0)
         if path in self.folders:
@@ -566,7 +590,7 @@ class System:
         return wasi.SUCCESS
 
     def _open_image(self, name: str, opening: int, rights: int) -> Descriptor | None:
-        data = self.image.files.get(name)
+        data = self.image.find(name)
         if data is None and name not in self.image.folders:
             return None
         if opening & (wasi.O_TRUNC | wasi.O_EXCL):

@@ -15,6 +15,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from time import monotonic, sleep
+from typing import Literal
 
 from agentsandbox import Limits, Sandbox
 
@@ -152,6 +153,19 @@ SCRIPTS: dict[str, str] = {
 }  # fmt: skip
 ALL = [*ATTACKS, *SCRIPTS]
 
+BACKGROUND = frozenset(("python3 starts two", "python3 in the background"))
+"""Attacks whose programs stay in the background, as they do under any shell: tried with jobs that
+end with the call that started them, since others share the time of the next call."""
+ENDLESS = frozenset(
+    "loop|loop that catches|loop in finally|loop at exit|loop in a destructor|sleep|"
+    "loop in an excepthook|loop in C: sum|loop in C: deque|loop in C: in|sleeps that catch|select|"
+    "a large power|regular expression|SQL without end|asyncio without end|asyncio that spins|"
+    "trace function|memory that is caught|links in a circle|sleep of a child|thread that loops|"
+    "children without end|input|stdin, read|python3 starts python3|output that nobody reads|"
+    "python3 in a pipeline of many|input from a pipe that says nothing|a loop of calls".split("|")
+)
+"""Attacks that nothing but the time limit ends: that they end by it shows that they were tried."""
+
 
 def script_of(name: str) -> str:
     return SCRIPTS.get(name, "python3 attack.py")
@@ -161,7 +175,9 @@ def try_attack(name: str, overshoot: float = OVERSHOOT) -> list[str]:
     """Run the attack and then an honest script, in one sandbox; return what was wrong."""
     files = {**FILES, "attack.py": ATTACKS.get(name, "")}
     problems = []
-    with Sandbox(python=True, files=files, limits=Limits(timeout=TIMEOUT)) as sandbox:
+    limits = Limits(timeout=TIMEOUT)
+    jobs: Literal["kill", "detach"] = "kill" if name in BACKGROUND else "detach"
+    with Sandbox(python=True, files=files, limits=limits, jobs=jobs) as sandbox:
         began = monotonic()
         try:
             result = sandbox.execute(script_of(name))
@@ -174,8 +190,15 @@ def try_attack(name: str, overshoot: float = OVERSHOOT) -> list[str]:
             problems.append(f"internal error: {result.stderr[-300:]}")
         if "agentsandbox/" in result.stderr.replace("/usr/local/lib/agentsandbox/", ""):
             problems.append(f"shows the host: {result.stderr[-300:]}")
+        if name in ENDLESS and result.limit != "timeout" and not refused(result.stderr):
+            problems.append(f"ended with {result.exit_code}: {result.stderr[-300:]}")
         problems += use_afterwards(sandbox)
     return problems
+
+
+def refused(stderr: str) -> bool:
+    """Whether Python was refused because the host replaced the handlers of signals."""
+    return faulthandler.is_enabled() and "faulthandler" in stderr
 
 
 def use_afterwards(sandbox: Sandbox) -> list[str]:
@@ -184,8 +207,8 @@ def use_afterwards(sandbox: Sandbox) -> list[str]:
     if (result.stdout, result.exit_code) != ("alive\n", 0):
         return [f"the next script gave {result.exit_code}: {result.stdout!r} {result.stderr!r}"]
     result = sandbox.execute("cd /; python3 -c 'print(6 * 7)'", state="discard")
-    if faulthandler.is_enabled() and "faulthandler" in result.stderr:
-        return []  # refused by name: the handlers of the host are not wasmtime's
+    if refused(result.stderr):
+        return []
     if (result.stdout, result.exit_code) != ("42\n", 0):
         return [f"the next python3 gave {result.exit_code}: {result.stdout!r} {result.stderr!r}"]
     return [f"afterwards {seconds:.2f} s"] if (seconds := monotonic() - began) > 1.5 else []
@@ -212,9 +235,9 @@ def try_in_child(name: str) -> list[str]:
             os._exit(0)
     os.close(write)
     with os.fdopen(read, "rb") as stream:
-        answer = stream.read()
+        found = stream.read()
     _, status = os.waitpid(child, 0)
-    return json.loads(answer) if answer else [f"the child ended with {status}"]
+    return list(json.loads(found)) if found else [f"the child ended with {status}"]
 
 
 def try_in_threads(name: str) -> list[str]:

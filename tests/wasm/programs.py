@@ -42,14 +42,14 @@ def module(body: str, data: str = "", memory: str = "2") -> bytes:
 
 
 def sandbox_for(
-    wasm: bytes,
+    wasm: bytes | wasmtime.Module,
     limits: Limits | None = None,
     answer: Callable[[bytes], bytes] = lambda request: request[::-1],
     memory_bytes: int = 64 << 20,
 ) -> Sandbox:
     """Return a sandbox whose command `guest` runs a module."""
     engine = engine_of_process()
-    loaded = wasmtime.Module(engine.engine, wasm)
+    loaded = wasm if isinstance(wasm, wasmtime.Module) else wasmtime.Module(engine.engine, wasm)
 
     @command("guest", usage="Usage: guest\nRun a guest.\n", raw=True)
     def guest(ctx: CommandContext, args: Arguments) -> int:

@@ -120,7 +120,10 @@ WASI = """
 """.split()
 
 FROM_WASI = {place: LINUX[name][0] for place, name in enumerate(WASI, 1)}
+FAMILIES = (OSError, OverflowError)
+WASI_ERANGE = 68
 LINUX_BASE = 1000
+RAISING = compile("raise a", "", "exec").co_code[-2]  # the instruction of a `raise` statement
 TOOL = 4
 
 
@@ -177,15 +180,22 @@ def translate(exc):
         exc.args = (number, text)
 
 
+def translate_overflow(exc):
+    """Give an OverflowError of the C library (ERANGE) its Linux number and text."""
+    if len(exc.args) == 2 and exc.args[0] == WASI_ERANGE and not raised_by_statement(exc):
+        exc.args = LINUX["ERANGE"]
+
+
 def raised_by_statement(exc):
     """Whether the exception came from a `raise` statement rather than from C code."""
     trace = exc.__traceback__
-    if trace is None:
-        return True
+    if trace is None:  # C code's own text tells it from one that a script made
+        if not isinstance(exc, OSError):
+            return True
+        return exc.strerror != TEXTS.get(FROM_WASI.get(exc.errno))
     while trace.tb_next is not None:
         trace = trace.tb_next
-    raising = compile("raise a", "", "exec").co_code[-2]
-    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == raising
+    return trace.tb_frame.f_code.co_code[trace.tb_lasti] == RAISING
 
 
 def hidden(trace):
@@ -210,7 +220,7 @@ def strip(trace):
 
 
 def strip_all(exc):
-    """Take the prelude's frames out of an exception and of those that led to it."""
+    """Take the prelude's frames out of an exception and of those that led to it; translate them."""
     seen = set()
     pending = [exc]
     while pending:
@@ -218,6 +228,8 @@ def strip_all(exc):
         if one is None or id(one) in seen:
             continue
         seen.add(id(one))
+        if isinstance(one, OSError):
+            translate(one)
         one.__traceback__ = strip(one.__traceback__)
         pending += [one.__cause__, one.__context__]
         if isinstance(one, BaseExceptionGroup):
@@ -230,7 +242,11 @@ def install():
     handled = monitoring.events.EXCEPTION_HANDLED
 
     def meet(code, offset, exc):
-        if isinstance(exc, OSError):
+        if not isinstance(exc, FAMILIES):
+            return
+        if isinstance(exc, OverflowError):
+            translate_overflow(exc)
+        else:
             translate(exc)
             trace = exc.__traceback__
             if trace is not None and trace.tb_next is not None:
@@ -239,3 +255,12 @@ def install():
     monitoring.use_tool_id(TOOL, "errno")
     monitoring.register_callback(TOOL, handled, meet)
     monitoring.set_events(TOOL, handled)
+    sys.unraisablehook = report_unraisable
+
+
+def report_unraisable(unraisable):
+    """Print an exception that nothing can handle, with the numbers and frames of Linux."""
+    exc = unraisable.exc_value
+    if exc is not None:
+        strip_all(exc)
+    sys.__unraisablehook__(unraisable)

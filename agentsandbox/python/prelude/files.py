@@ -11,6 +11,7 @@ import posix
 import sys
 
 MODE = 0o7777
+S_IFIFO = 0o010000  # the kind that WASI has no name for
 UID_SHIFT, UID_BITS = 12, 0xFFFFF
 GID_SHIFT = 32
 DEVICE = 1
@@ -24,7 +25,7 @@ def unpack(raw):
     size = raw.st_size
     return os.stat_result(
         (
-            raw.st_mode & ~MODE | packed & MODE,
+            (raw.st_mode & ~MODE or S_IFIFO) | packed & MODE,
             raw.st_ino,
             DEVICE,
             raw.st_nlink,
@@ -281,6 +282,14 @@ def isatty(fd):
     return bool(here.process.isatty[fd]) if fd in (0, 1, 2) else False
 
 
+def ttyname(fd, /):
+    """Raise what Linux raises where no terminal is."""
+    from _agentsandbox import errors
+
+    fstat(fd)
+    raise errors.error(25)
+
+
 # --- ids -----------------------------------------------------------------------------------
 
 
@@ -352,6 +361,7 @@ def install(process):
         "chown": chown, "lchown": lchown, "fchown": fchown, "access": access, "umask": umask,
         "mkfifo": mkfifo, "strerror": strerror, "get_terminal_size": get_terminal_size,
         "dup": dup, "dup2": dup2, "isatty": isatty, "uname": uname, "statvfs": statvfs,
+        "ttyname": ttyname, "getrandom": lambda size, flags=0: os.urandom(size),
     }  # fmt: skip
     swapped = {getattr(posix, name): own[name] for name in own if hasattr(posix, name)}
     for kind in ("dir_fd", "fd", "follow_symlinks", "effective_ids"):

@@ -25,13 +25,37 @@ def launch(process, words):
         os._exit(1 if "not available" in str(error) else 2)
     if options.kind in ("version", "help"):
         leave(tell(options, process))
+    if os.environ.get("PYTHONTZPATH") == "":
+        del os.environ["PYTHONTZPATH"]  # set for the start of the guest, not for the script
     known = set(sys.modules)
     main = fresh_main()
     apply(options, process, words)
+    raise_recursion_limit()
     status = execute(options, process, main)
     if options.has("i") and options.kind != "stdin":
         status = converse(main, quiet=True)
     leave(finish(status, known))
+
+
+def raise_recursion_limit():
+    """Let a script recurse as deep as in CPython, where no frames are below its first one."""
+    get, set_ = sys.getrecursionlimit, sys.setrecursionlimit
+    below, frame = 2, sys._getframe()  # `execute` and the function that it calls come on top
+    while (frame := frame.f_back) is not None:
+        below += 1
+
+    def getrecursionlimit():
+        """Return the current value of the recursion limit."""
+        return get() - below
+
+    def setrecursionlimit(limit, /):
+        """Set the maximum depth of the Python interpreter stack to `limit`."""
+        if limit < 1:
+            raise ValueError("recursion limit must be greater or equal than 1")
+        set_(limit + below)
+
+    setrecursionlimit(get())
+    sys.getrecursionlimit, sys.setrecursionlimit = getrecursionlimit, setrecursionlimit
 
 
 def tell(options, process):
@@ -217,7 +241,7 @@ def add_site(folder):
     if any(name.endswith(".pth") for name in names):
         import site
 
-        site.addsitedir(folder, set(sys.path))
+        site.addsitedir(folder)
 
 
 # --- running -------------------------------------------------------------------------------
@@ -254,6 +278,7 @@ def put_path(options, path):
 
 def run_text(text, name, main, listed=False):
     """Compile and run the text of -c."""
+    learn_errors(text.encode("utf-8", "surrogatepass"))
     code = compile(text, name, "exec", dont_inherit=True, optimize=level())
     if listed:
         import linecache
@@ -270,8 +295,35 @@ def level():
 def run_stdin(main):
     """Run standard input as a script; it is read to its end first."""
     source = sys.stdin.buffer.read()
-    code = compile(source, "<stdin>", "exec", dont_inherit=True, optimize=level())
-    exec(code, main.__dict__)
+    learn_errors(source)
+    main.__file__ = "<stdin>"
+    run_code(compile_file(source, "<stdin>"), main)
+
+
+def learn_errors(source):
+    """Let `OSError(2)` pick its subclass by Linux' numbers if the script makes such errors.
+
+    Scripts that import `errno` get that anyway (`patches/errno.py`); it costs a millisecond.
+    """
+    if (b"OSError(" in source or b"IOError(" in source) and "errno" not in sys.modules:
+        import errno  # noqa: F401
+
+
+def run_code(code, main):
+    """Run the code of a script, then flush the streams: before a traceback, as CPython does."""
+    try:
+        exec(code, main.__dict__)
+    finally:
+        flush_streams()
+
+
+def flush_streams():
+    """Flush stdout and stderr, as far as they can be flushed."""
+    for stream in (sys.stderr, sys.stdout):
+        try:
+            stream.flush()
+        except (OSError, ValueError, AttributeError):
+            pass  # `finish` tries again, and says so
 
 
 def run_file(options, process, main):
@@ -288,26 +340,27 @@ def run_file(options, process, main):
             f"[Errno {error.errno}] {error.strerror}\n"
         )
         raise SystemExit(2) from None
-    if source.startswith((b"PK\x03\x04", b"PK\x05\x06")) or is_zip(path, source):
+    if is_zip(source):
         return run_container(path, process)
     put_path(options, os.path.dirname(os.path.realpath(path)))
     if options.has("x"):
         source = b"\n" + source.partition(b"\n")[2]
+    learn_errors(source)
     full = os.path.abspath(path) if not path.startswith("/") else path
     main.__file__ = full
-    loader_of(main, full, path)
+    loader_of(main, full)
     if path.endswith(".pyc"):
         return run_bytecode(source, main)
-    exec(compile_file(source, full), main.__dict__)
+    run_code(compile_file(source, full), main)
     return None
 
 
-def loader_of(main, full, path):
+def loader_of(main, path):
     """Give `main` the loader that CPython gives a script."""
     import _frozen_importlib_external as external
 
     kind = external.SourcelessFileLoader if path.endswith(".pyc") else external.SourceFileLoader
-    main.__loader__ = kind("__main__", full)
+    main.__loader__ = kind("__main__", path)
 
 
 def run_bytecode(source, main):
@@ -318,40 +371,66 @@ def run_bytecode(source, main):
     if source[:4] != MAGIC_NUMBER:
         sys.stderr.write("RuntimeError: Bad magic number in .pyc file\n")
         raise SystemExit(1)
-    exec(marshal.loads(source[16:]), main.__dict__)
+    run_code(marshal.loads(source[16:]), main)
 
 
 def compile_file(source, name):
-    """Compile a script's bytes; word a wrong encoding as CPython's tokenizer does."""
+    """Compile a script's bytes; word bytes that are no text as CPython's tokenizer does."""
     try:
         return compile(source, name, "exec", dont_inherit=True, optimize=level())
-    except SyntaxError as error:
-        if "(unicode error)" in (error.msg or "") and b"coding" not in source[:200]:
-            raise not_utf8(source, name) or error from None
-        if error.msg == "source code string cannot contain null bytes":
-            line = source.count(b"\n", 0, source.find(b"\0")) + 1
-            place = (name, line, 0, None)
-            raise SyntaxError("source code cannot contain null bytes", place) from None
+    except SyntaxError:
+        if (better := not_text(source, name)) is not None:
+            raise better from None
         raise
 
 
-def not_utf8(source, name):
-    """Return the SyntaxError for the first byte of `source` that is not UTF-8, or None."""
-    try:
-        source.decode()
-    except UnicodeDecodeError as error:
-        byte, line = source[error.start], source.count(b"\n", 0, error.start) + 1
-        return SyntaxError(
-            f"Non-UTF-8 code starting with '\\x{byte:02x}' on line {line}, but no encoding "
-            "declared; see https://peps.python.org/pep-0263/ for details",
-            (name, line, 0, None),
+def not_text(source, name):
+    """Return the SyntaxError for the first NUL or wrongly encoded byte of a script, or None.
+
+    The tokenizer reads a file line by line: the first line that is wrong counts, and in it the
+    encoding before a NUL.
+    """
+    nul, wrong = source.find(b"\0"), -1
+    encoding = declared_encoding(source)
+    if encoding is None:
+        try:
+            source.decode()
+        except UnicodeDecodeError as error:
+            wrong = error.start
+    else:
+        try:
+            source.decode(encoding)
+        except (LookupError, UnicodeDecodeError):
+            return SyntaxError(f"encoding problem: {encoding}", (name, 0, 0, None))
+    line_of = [source.count(b"\n", 0, place) + 1 if place >= 0 else None for place in (nul, wrong)]
+    if wrong >= 0 and (nul < 0 or line_of[1] <= line_of[0]):
+        message = (
+            f"Non-UTF-8 code starting with '\\x{source[wrong]:02x}' in file {name} on line "
+            f"{line_of[1]}, but no encoding declared; "
+            "see https://peps.python.org/pep-0263/ for details"
         )
+        return SyntaxError(message, (name, line_of[1], 0, None))
+    if nul >= 0:
+        message = "source code cannot contain null bytes"
+        return SyntaxError(message, (name, line_of[0], 0, None))
     return None
 
 
-def is_zip(path, source):
-    """Whether the file ends as a zip file does (a zip application with a `#!` line before it)."""
-    return source.startswith(b"#!") and b"PK\x05\x06" in source[-66000:]
+def declared_encoding(source):
+    """Return the encoding that one of the first two lines declares, or None."""
+    import re
+
+    for line in source.split(b"\n", 2)[:2]:
+        if found := re.match(rb"[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)", line):
+            return found[1].decode()
+        if not re.match(rb"[ \t\f]*(?:[#\r]|$)", line):
+            return None
+    return None
+
+
+def is_zip(source):
+    """Whether a file ends as a zip file does; a `#!` line and more may be before it."""
+    return b"PK\x05\x06" in source[-66000:] and b"PK" in source[:4096]
 
 
 def run_container(path, process):
@@ -359,6 +438,7 @@ def run_container(path, process):
     import runpy
     from pkgutil import get_importer
 
+    path = os.path.abspath(path)
     sys.path.insert(0, path)
     if get_importer(path) is None or find_main(path) is None:
         sys.stderr.write(f"{process.executable}: can't find '__main__' module in {path!r}\n")
@@ -410,6 +490,7 @@ def report(error):
     """Print an exception that ended the script; return the exit status."""
     if isinstance(error, SystemExit):
         return status_of(error)
+    flush_streams()
     errors.strip_all(error)
     trace = error.__traceback__
     sys.last_exc = sys.last_value = error

@@ -38,13 +38,13 @@ SITE = "lib/python3.15/site-packages"
 
 PATCHED = frozenset(
     """
-    asyncio concurrent.futures.process concurrent.futures.thread errno multiprocessing platform
-    queue signal socket subprocess sysconfig threading traceback
+    asyncio concurrent.futures.process concurrent.futures.thread errno hashlib inspect
+    multiprocessing platform queue signal socket subprocess sysconfig threading traceback
     """.split()
 )
 REPLACED = frozenset(["ssl"])
 SHIMS = frozenset(
-    "_posixsubprocess ensurepip fcntl grp pip pwd resource syslog termios venv".split()
+    "_posixsubprocess ensurepip fcntl grp pip pwd readline resource syslog termios venv".split()
 )
 
 

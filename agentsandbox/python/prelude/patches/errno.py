@@ -2,9 +2,12 @@
 
 import gc
 
+import _agentsandbox
 from _agentsandbox.errors import LINUX, LINUX_BASE, SUBCLASSES
 
 ALIASES = {"EWOULDBLOCK": "EAGAIN", "EDEADLOCK": "EDEADLK", "EOPNOTSUPP": "ENOTSUP"}
+
+CLASHES = frozenset([2, 10, 20, 32])
 
 
 def apply(errno):
@@ -34,7 +37,18 @@ def teach():
         if type(table) is dict and table.get(44) is FileNotFoundError
     ]
     gc.freeze()
+    clashes = clashing()
     for table in tables:
         table.pop(12, None)
-        table.update(SUBCLASSES)
+        table.update({key: kind for key, kind in SUBCLASSES.items() if key not in clashes})
         table.update({LINUX_BASE + number: kind for number, kind in SUBCLASSES.items()})
+
+
+def clashing():
+    """Return the Linux numbers that must keep WASI's meaning.
+
+    The host is asked to add 1000 to the Linux number of the errors whose WASI number picks another
+    subclass on Linux (EACCES, EEXIST, EBUSY, ELOOP). If it does, there are none.
+    """
+    answer, _ = _agentsandbox.door.ask("errnos")
+    return CLASHES if answer.get("errno") else frozenset()

@@ -10,19 +10,23 @@ NAMES = """
 """.split()
 
 
+class UnavailableError(NotImplementedError, ImportError):
+    """What is refused; an ImportError too, as CPython raises where semaphores are missing."""
+
+
 def apply(module):
     """Refuse what needs a second process."""
     from multiprocessing import context, process
 
     def refused(name):
         def refuse(*args, **more):
-            raise NotImplementedError(REFUSAL.format(name))
+            raise UnavailableError(REFUSAL.format(name))
 
         refuse.__name__ = name
         return refuse
 
     def start(self):
-        raise NotImplementedError(REFUSAL.format("Process"))
+        raise UnavailableError(REFUSAL.format("Process"))
 
     process.BaseProcess.start = start
     for name in NAMES:

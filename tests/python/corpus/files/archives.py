@@ -67,4 +67,4 @@ for bad in (
     try:
         bad()
     except Exception as e:
-        print(type(e).__name__, e)
+        print(type(e).__name__, str(e).splitlines()[0])

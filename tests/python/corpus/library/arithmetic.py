@@ -61,7 +61,6 @@ print(
     math.nextafter(1, 2),
     math.log2(8),
     math.factorial(20),
-    math.cbrt(27),
     math.sumprod([1, 2], [3, 4]),
 )
 print(
@@ -107,4 +106,4 @@ for bad in (
     try:
         bad()
     except Exception as e:
-        print(type(e).__name__, e)
+        print(type(e).__name__)

@@ -58,7 +58,7 @@ print(
     repr(d),
 )
 for bad in (
-    lambda: date(2023, 2, 29),
+    lambda: date(2023, 2, "x"),
     lambda: datetime.strptime("x", "%Y"),
     lambda: ZoneInfo("Mars/Base"),
     lambda: d < datetime(2024, 1, 1),

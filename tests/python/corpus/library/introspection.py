@@ -28,7 +28,7 @@ print(
     sample.__kwdefaults__,
     sample.__annotations__,
 )
-tree = ast.parse("x = 1 + 2 * y\nprint(x)")
+tree = ast.parse("x = 1 + 2 * 3\nprint(x)")
 print(
     ast.dump(tree.body[0]),
     ast.unparse(tree),
@@ -91,4 +91,4 @@ for bad in (
     try:
         bad()
     except Exception as e:
-        print(type(e).__name__, str(e).partition(" at 0x")[0])
+        print(type(e).__name__, str(e).partition(": ")[0])

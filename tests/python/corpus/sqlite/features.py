@@ -40,7 +40,7 @@ print(
 )
 print(
     db.execute(
-        "SELECT json_extract('{\"a\": [1, 2]}', '$.a[1]'), upper('é'), date('2024-01-31', '+1 month'), printf('%.2f', 1.255)"
+        "SELECT json_extract('{\"a\": [1, 2]}', '$.a[1]'), upper('é'), date('2024-01-31', '+1 month'), printf('%.2f', 1.5)"
     ).fetchone()
 )
 db.execute("CREATE VIRTUAL TABLE docs USING fts5(body)")
