@@ -163,8 +163,7 @@ makers.fs = () => {
       const answer = call("mkdir", name, { op: "mkdir", recursive, mode });
       return recursive ? answer.first ?? undefined : undefined;
     },
-    mkdtemp(prefix, options) {
-      void options;
+    mkdtemp(prefix) {
       const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
       const name = prefix + Array.from({ length: 6 },
         () => letters[Math.floor(Math.random() * letters.length)]).join("");

@@ -173,9 +173,8 @@ class URLSearchParams {
   toString() {
     return this.#pairs.map(([name, value]) => `${encodePlus(name)}=${encodePlus(value)}`).join("&");
   }
-  [custom](depth, options) {
+  [custom]() {
     const shown = this.#pairs.map(([name, value]) => `${quoteString(name)} => ${quoteString(value)}`);
-    void options;
     return shown.length ? `URLSearchParams { ${shown.join(", ")} }` : "URLSearchParams {}";
   }
 }
