@@ -49,7 +49,8 @@ function codedError(Kind, code, message) {
   if (typeof stack === "string") {
     const head = `${error.name}: `;
     Object.defineProperty(error, "stack", {
-      value: stack.startsWith(head) ? `${error.name} [${code}]: ${stack.slice(head.length)}` : stack,
+      value: stack.startsWith(head) ? `${error.name} [${code}]: ${stack.slice(head.length)}`
+        : stack,
       configurable: true, writable: true, enumerable: false,
     });
   }
@@ -62,7 +63,8 @@ function checkType(value, name, ...types) {
     : typeof value === "function" ? `function ${value.name}`
       : typeof value === "object" ? `an instance of ${value.constructor?.name ?? "Object"}`
         : `type ${typeof value} (${typeof value === "string" ? `'${value}'` : String(value)})`;
-  const wanted = types.length > 1 ? `one of type ${types.slice(0, -1).join(", ")} or ${types.at(-1)}`
+  const wanted = types.length > 1
+    ? `one of type ${types.slice(0, -1).join(", ")} or ${types.at(-1)}`
     : `of type ${types[0]}`;
   throw codedError(TypeError, "ERR_INVALID_ARG_TYPE",
     `The "${name}" argument must be ${wanted}. Received ${shown}`);

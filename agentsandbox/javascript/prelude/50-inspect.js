@@ -30,10 +30,13 @@ const widthOf = (text) => {
 
 const bareLength = (text) => text.replace(/\x1b\[\d+m/g, "").length;
 
+const UNPRINTABLE = new RegExp("[\\x00-\\x1f\\x7f-\\x9f\\\\]|[\\ud800-\\udbff](?![\\udc00-\\udfff])"
+  + "|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]", "g");
+
 function quoteString(text) {
   const quote = !text.includes("'") ? "'" : !text.includes('"') ? '"'
     : !text.includes("`") && !text.includes("${") ? "`" : "'";
-  const body = text.replace(/[\x00-\x1f\x7f-\x9f\\]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+  const body = text.replace(UNPRINTABLE,
     (character) => ESCAPES[character] ?? (character.charCodeAt(0) > 255
       ? `\\u${character.charCodeAt(0).toString(16).toUpperCase()}`
       : `\\x${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`));
@@ -97,7 +100,7 @@ class Inspector {
       }
       return this.style(quoteString(text), "string") + rest;
     }
-    if (typeof value === "number") return this.style(Object.is(value, -0) ? "-0" : `${value}`, "number");
+    if (typeof value === "number") return this.style(numberText(value), "number");
     if (typeof value === "bigint") return this.style(`${value}n`, "bigint");
     if (typeof value === "symbol") return this.style(String(value), "symbol");
     if (value === null) return this.style("null", "null");
@@ -211,7 +214,7 @@ class Inspector {
       entries = () => [this.style("<items unknown>", "special")];
     } else if (value instanceof Number || value instanceof String || value instanceof Boolean) {
       const kind = constructorName(Object(value.valueOf()));
-      keys = keys.filter((key) => !(value instanceof String && (numbered(key) || key === "length")));
+      if (value instanceof String) keys = keys.filter((key) => !numbered(key) && key !== "length");
       base = `[${kind}: ${new Inspector({}).primitive(value.valueOf())}]`;
       if (keys.length === 0) return base;
     } else if (Object.prototype.toString.call(value) === "[object Arguments]") {

@@ -231,10 +231,12 @@ Object.assign(process, {
   getgid: () => 1000,
   geteuid: () => 1000,
   getegid: () => 1000,
-  memoryUsage: () => ({ rss: 5e7, heapTotal: 2e7, heapUsed: 1e7, external: 1e6, arrayBuffers: 1e4 }),
+  memoryUsage: () => ({ rss: 5e7, heapTotal: 2e7, heapUsed: 1e7, external: 1e6,
+    arrayBuffers: 1e4 }),
   cpuUsage: () => ({ user: Math.round(performance.now() * 1000), system: 0 }),
   emitWarning(warning, options) {
-    const kind = warning.name ?? options?.type ?? (typeof options === "string" ? options : "Warning");
+    const kind = warning.name ?? options?.type
+      ?? (typeof options === "string" ? options : "Warning");
     writeText(2, `(node:${process.pid}) ${kind}: ${warning.message ?? warning}\n`);
   },
   binding(name) { throw new Error(`No such module: ${name}`); },
@@ -271,7 +273,8 @@ const outputStream = (fd) => {
       done();
     },
   });
-  return Object.assign(stream, { fd, getColorDepth: () => 1, hasColors: () => false, _isStdio: true });
+  return Object.assign(stream,
+    { fd, getColorDepth: () => 1, hasColors: () => false, _isStdio: true });
 };
 lazy(process, "stdout", () => outputStream(1));
 lazy(process, "stderr", () => outputStream(2));

@@ -314,7 +314,8 @@ makers.module = () => Object.assign(Module, {
 
 const BRIDGE = Symbol.for("agentsandbox.module");
 const bridged = new Map();
-Object.defineProperty(globalThis, BRIDGE, { value: (name) => bridged.get(name), enumerable: false });
+Object.defineProperty(globalThis, BRIDGE,
+  { value: (name) => bridged.get(name), enumerable: false });
 
 function resolve(base, name) {
   if (isBuiltin(name) || name.startsWith("node:")) {
@@ -410,7 +411,9 @@ function runText({ source, module, print, name }) {
     require: requireFunction(mainModule), __filename: name, __dirname: "." });
   if (name === "[eval]") {
     for (const one of Object.keys(makers)) {
-      if (/^[a-z_0-9]+$/.test(one) && !(one in globalThis)) lazy(globalThis, one, () => builtin(one));
+      if (/^[a-z_0-9]+$/.test(one) && !(one in globalThis)) {
+        lazy(globalThis, one, () => builtin(one));
+      }
     }
   }
   const value = host.script(withoutShebang(source), name);
