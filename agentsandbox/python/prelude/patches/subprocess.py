@@ -352,7 +352,7 @@ def words_of(args, shell, executable):
     if any("\0" in word for word in words):
         raise ValueError("embedded null byte")
     if shell:
-        shell_words = ["sh", "-c", *words]
+        shell_words = ["/bin/sh", "-c", *words]
         if executable is not None:
             shell_words[0] = os.fsdecode(executable)
         return shell_words
