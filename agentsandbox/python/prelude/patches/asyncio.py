@@ -6,6 +6,7 @@ refused by name.
 """
 
 import time
+from asyncio import base_events, events, streams, subprocess, unix_events
 
 NOTHING = (
     "asyncio: nothing can wake the event loop: no task is ready and no timer is set; threads, "
@@ -27,50 +28,44 @@ class Clock:
         return ()
 
 
-def make_loop(base):
-    """Return the event loop's class."""
+class SelectorEventLoop(base_events.BaseEventLoop):
+    """An event loop without sockets."""
 
-    class SelectorEventLoop(base):
-        """An event loop without sockets."""
+    def __init__(self):
+        super().__init__()
+        self._selector = Clock()
 
-        def __init__(self):
-            super().__init__()
-            self._selector = Clock()
+    def _process_events(self, events):
+        """Do nothing: there are no events."""
 
-        def _process_events(self, events):
-            """Do nothing: there are no events."""
+    def _write_to_self(self):
+        """Do nothing: nobody waits in another thread."""
 
-        def _write_to_self(self):
-            """Do nothing: nobody waits in another thread."""
+    def close(self):
+        """Close the loop."""
+        if self.is_running():
+            raise RuntimeError("Cannot close a running event loop")
+        super().close()
 
-        def close(self):
-            """Close the loop."""
-            if self.is_running():
-                raise RuntimeError("Cannot close a running event loop")
-            super().close()
+    def add_signal_handler(self, sig, callback, *args):
+        """Call `callback` in the loop when a signal is raised."""
+        import signal
 
-        def add_signal_handler(self, sig, callback, *args):
-            """Call `callback` in the loop when a signal is raised."""
-            import signal
+        signal.signal(sig, lambda *_: self.call_soon(callback, *args))
 
-            signal.signal(sig, lambda *_: self.call_soon(callback, *args))
+    def remove_signal_handler(self, sig):
+        """Set the signal's default again."""
+        import signal
 
-        def remove_signal_handler(self, sig):
-            """Set the signal's default again."""
-            import signal
+        return signal.signal(sig, signal.SIG_DFL) is not signal.SIG_DFL
 
-            return signal.signal(sig, signal.SIG_DFL) is not signal.SIG_DFL
+    async def create_connection(self, *args, **more):
+        """Refuse: there is no network."""
+        raise OSError(101, NETWORK)
 
-        async def create_connection(self, *args, **more):
-            """Refuse: there is no network."""
-            raise OSError(101, NETWORK)
-
-        create_server = create_unix_connection = create_unix_server = create_connection
-        create_datagram_endpoint = sock_connect = sock_accept = create_connection
-        getaddrinfo = getnameinfo = create_connection
-
-    SelectorEventLoop.__module__ = "asyncio"
-    return SelectorEventLoop
+    create_server = create_unix_connection = create_unix_server = create_connection
+    create_datagram_endpoint = sock_connect = sock_accept = create_connection
+    getaddrinfo = getnameinfo = create_connection
 
 
 class Process:
@@ -140,35 +135,28 @@ class Writer:
         """Return: nothing is waited for."""
 
 
-def make_reader(module):
-    """Return a class that reads a child's output as `StreamReader` does."""
+class Reader(streams.StreamReader):
+    """The output of a child; the first read runs the child."""
 
-    class Reader(module.StreamReader):
-        """The output of a child; the first read runs the child."""
+    def __init__(self, stream):
+        super().__init__()
+        self._stream = stream
 
-        def __init__(self, stream):
-            super().__init__()
-            self._stream = stream
+    async def _wait_for_data(self, name):
+        self.feed_data(self._stream.read())
+        self.feed_eof()
 
-        async def _wait_for_data(self, name):
-            self.feed_data(self._stream.read())
-            self.feed_eof()
-
-        async def read(self, n=-1):
-            """Read up to `n` bytes, or all."""
-            if not self._eof:
-                await self._wait_for_data("read")
-            return await super().read(n)
-
-    return Reader
+    async def read(self, n=-1):
+        """Read up to `n` bytes, or all."""
+        if not self._eof:
+            await self._wait_for_data("read")
+        return await super().read(n)
 
 
 def apply(module):
     """Use the loop without sockets everywhere, and children of `subprocess`."""
-    from asyncio import base_events, events, subprocess, unix_events
-
-    loop = make_loop(base_events.BaseEventLoop)
-    reader = make_reader(module)
+    loop = SelectorEventLoop
+    loop.__module__ = "asyncio"
     for place in (module, unix_events):
         place.SelectorEventLoop = loop
         place.EventLoop = loop
@@ -184,14 +172,14 @@ def apply(module):
         import subprocess as children
 
         child = children.Popen([program, *args], stdin=stdin, stdout=stdout, stderr=stderr, **more)
-        return Process(child, reader)
+        return Process(child, Reader)
 
     async def create_subprocess_shell(cmd, stdin=None, stdout=None, stderr=None, limit=0, **more):
         """Return a child that runs a command line."""
         import subprocess as children
 
         child = children.Popen(cmd, shell=True, stdin=stdin, stdout=stdout, stderr=stderr, **more)
-        return Process(child, reader)
+        return Process(child, Reader)
 
     for place in (module, subprocess):
         place.create_subprocess_exec = create_subprocess_exec

@@ -11,6 +11,7 @@ RuntimeError and say so.
 """
 
 import _thread
+import threading
 import time
 
 from _agentsandbox import errors
@@ -110,98 +111,117 @@ def waits(work):
     return code is not None and not WAITING_NAMES.isdisjoint(code.co_names)
 
 
-def make_thread(module):
-    """Return the class `Thread` of the module, over CPython's."""
-    original = module.Thread
+CPYTHON_RUN = threading.Thread.run
 
-    class Thread(original):
-        """A thread whose work is done while others wait."""
 
-        def __init__(self, *args, **more):
-            self._began = self._done = self._late = self._given_up = False
-            self._number = None
-            super().__init__(*args, **more)
+class Thread(threading.Thread):
+    """A thread whose work is done while others wait."""
 
-        def start(self):
-            """Do the thread's work now, or later if it would wait for others first."""
-            if not self._initialized:
-                raise RuntimeError("thread.__init__() not called")
-            if self._began:
-                raise RuntimeError("threads can only be started once")
-            self._began = True
-            module._sandbox_started += 1
-            self._number = module.get_ident() + module._sandbox_started
-            work = self._target if type(self).run is original.run else self.run
-            self._late = waits(work)
-            if self._late:
-                Turns.postponed.append(self)
-            else:
-                self._work()
+    def __init__(self, *args, **more):
+        self._began = self._done = self._late = self._given_up = False
+        self._number = None
+        super().__init__(*args, **more)
 
-        def _work(self):
-            """Do the work as this thread."""
-            ident = module.get_ident()
-            before = module._active.get(ident)
-            module._active[ident] = self
-            Turns.running.append(self)
-            self._started.set()
+    def start(self):
+        """Do the thread's work now, or later if it would wait for others first."""
+        if not self._initialized:
+            raise RuntimeError("thread.__init__() not called")
+        if self._began:
+            raise RuntimeError("threads can only be started once")
+        self._began = True
+        threading._sandbox_started += 1
+        self._number = threading.get_ident() + threading._sandbox_started
+        work = self._target if type(self).run is CPYTHON_RUN else self.run
+        self._late = waits(work)
+        if self._late:
+            Turns.postponed.append(self)
+        else:
+            self._work()
+
+    def _work(self):
+        """Do the work as this thread."""
+        ident = threading.get_ident()
+        before = threading._active.get(ident)
+        threading._active[ident] = self
+        Turns.running.append(self)
+        self._started.set()
+        try:
             try:
-                try:
-                    if module._profile_hook:
-                        module._sys.setprofile(module._profile_hook)
-                    self.run()
-                except GivenUpError:
-                    self._given_up = True
-                except BaseException as error:
-                    errors.strip_all(error)
-                    self._invoke_excepthook(self)
-            finally:
-                Turns.running.pop()
-                self._done = True
-                if before is not None:
-                    module._active[ident] = before
-                else:
-                    module._active.pop(ident, None)
+                if threading._profile_hook:
+                    threading._sys.setprofile(threading._profile_hook)
+                self.run()
+            except GivenUpError:
+                self._given_up = True
+            except BaseException as error:
+                errors.strip_all(error)
+                self._invoke_excepthook(self)
+        finally:
+            Turns.running.pop()
+            self._done = True
+            if before is not None:
+                threading._active[ident] = before
+            else:
+                threading._active.pop(ident, None)
 
-        def join(self, timeout=None):
-            """Wait until the work is done; other threads that did not begin run first."""
-            if not self._initialized:
-                raise RuntimeError("Thread.__init__() not called")
-            if not self._began:
-                raise RuntimeError("cannot join thread before it is started")
-            if self in Turns.running:
-                raise RuntimeError("cannot join current thread")
-            while not self._done and Turns.next():
-                pass
-            if self._given_up and timeout is None and not self.daemon:
-                raise RuntimeError(GIVEN_UP.format(self.name))
-            if not self._done:
-                Turns.block()
+    def join(self, timeout=None):
+        """Wait until the work is done; other threads that did not begin run first."""
+        if not self._initialized:
+            raise RuntimeError("Thread.__init__() not called")
+        if not self._began:
+            raise RuntimeError("cannot join thread before it is started")
+        if self in Turns.running:
+            raise RuntimeError("cannot join current thread")
+        while not self._done and Turns.next():
+            pass
+        if self._given_up and timeout is None and not self.daemon:
+            raise RuntimeError(GIVEN_UP.format(self.name))
+        if not self._done:
+            Turns.block()
 
-        def is_alive(self):
-            """Whether the thread was started and its work is not done."""
-            return self._began and not self._done
+    def is_alive(self):
+        """Whether the thread was started and its work is not done."""
+        return self._began and not self._done
 
-        @property
-        def ident(self):
-            """A number of the thread's own, or None before `start`."""
-            return self._number
+    @property
+    def ident(self):
+        """A number of the thread's own, or None before `start`."""
+        return self._number
 
-        @property
-        def native_id(self):
-            """The same as `ident`."""
-            return self._number
+    @property
+    def native_id(self):
+        """The same as `ident`."""
+        return self._number
 
-        def __repr__(self):
-            state = "initial"
-            if self._began:
-                state = "stopped" if self._done else "started"
-            daemon = " daemon" if self.daemon else ""
-            number = f" {self._number}" if self._number is not None else ""
-            return f"<{type(self).__name__}({self.name}, {state}{daemon}{number})>"
+    def __repr__(self):
+        state = "initial"
+        if self._began:
+            state = "stopped" if self._done else "started"
+        daemon = " daemon" if self.daemon else ""
+        number = f" {self._number}" if self._number is not None else ""
+        return f"<{type(self).__name__}({self.name}, {state}{daemon}{number})>"
 
-    Thread.__module__, Thread.__qualname__ = "threading", "Thread"
-    return Thread
+
+class Timer(Thread):
+    """Call a function after some seconds, unless it is cancelled."""
+
+    def __init__(self, interval, function, args=None, kwargs=None):
+        super().__init__()
+        self.interval = interval
+        self.function = function
+        self.args = args if args is not None else []
+        self.kwargs = kwargs if kwargs is not None else {}
+        self.finished = threading.Event()
+
+    def cancel(self):
+        """Call nothing if the time has not come."""
+        self.finished.set()
+
+    def run(self):
+        """Wait for the time, then call the function."""
+        self.finished.wait(self.interval)
+        if not self.finished.is_set():
+            self.function(*self.args, **self.kwargs)
+        self.finished.set()
 
 
 def apply(module):
@@ -209,33 +229,9 @@ def apply(module):
     module._sandbox_started = 0
     module.Lock = module._allocate_lock = Lock
     module._start_new_thread = refuse_raw
-    module.Thread = make_thread(module)
+    Thread.__module__ = Timer.__module__ = "threading"
+    module.Thread, module.Timer = Thread, Timer
     original_shutdown = module._shutdown
-
-    class Timer(module.Thread):
-        """Call a function after some seconds, unless it is cancelled."""
-
-        def __init__(self, interval, function, args=None, kwargs=None):
-            super().__init__()
-            self.interval = interval
-            self.function = function
-            self.args = args if args is not None else []
-            self.kwargs = kwargs if kwargs is not None else {}
-            self.finished = module.Event()
-
-        def cancel(self):
-            """Call nothing if the time has not come."""
-            self.finished.set()
-
-        def run(self):
-            """Wait for the time, then call the function."""
-            self.finished.wait(self.interval)
-            if not self.finished.is_set():
-                self.function(*self.args, **self.kwargs)
-            self.finished.set()
-
-    Timer.__module__, Timer.__qualname__ = "threading", "Timer"
-    module.Timer = Timer
 
     def shutdown():
         """Run the threads that did not begin and are no daemons."""
@@ -247,7 +243,6 @@ def apply(module):
         original_shutdown()
 
     module._shutdown = shutdown
-    module.excepthook = module.__excepthook__ = module.excepthook
     main = module.main_thread()
     main.join = lambda timeout=None: cannot_join()
 
