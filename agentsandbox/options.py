@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import Command
     from agentsandbox.events import Observer
+    from agentsandbox.javascript import JavaScriptRuntime
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.limits import Limits
     from agentsandbox.network import NetworkPolicy
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
         hostname: str
         commands: Iterable[Command]
         python: PythonRuntime | bool
+        javascript: JavaScriptRuntime | bool
         limits: Limits
         network: NetworkPolicy | None
         script_errexit: bool
@@ -68,6 +70,7 @@ DEFAULTS: Mapping[str, Any] = {
     "hostname": "sandbox",
     "commands": (),
     "python": None,
+    "javascript": None,
     "limits": DEFAULT_LIMITS,
     "network": None,
     "script_errexit": True,
@@ -141,6 +144,8 @@ class SandboxOptions:
     """Commands of the host, made by `@command`, sync or async."""
     python: PythonRuntime | None
     """What runs `python3` (see `agentsandbox.python`); None for no Python."""
+    javascript: JavaScriptRuntime | None
+    """What runs `node` (see `agentsandbox.javascript`); None for no JavaScript."""
     limits: Limits
     """The ceilings on time, output, files and values."""
     network: NetworkPolicy | None
@@ -168,13 +173,15 @@ class SandboxOptions:
         return twin
 
     def own_commands(self) -> tuple[Command, ...]:
-        """Return the host's commands, and those of the Python runtime that it does not replace."""
-        if self.python is None:
-            return self.commands
-        from agentsandbox.python.command import python_commands
+        """Return the host's commands, and those of the runtimes that it does not replace."""
+        further: list[Command] = []
+        if self.python is not None:
+            from agentsandbox.python.command import python_commands
 
+            further += python_commands(self.python)
+        if self.javascript is not None:
+            further.append(self.javascript.node)
         names = {command.name for command in self.commands}
-        further = python_commands(self.python)
         return (*self.commands, *(command for command in further if command.name not in names))
 
     def as_dict(self) -> SandboxKeywords:

@@ -77,7 +77,7 @@ HOST_FILES = {
     "cli", "files/folders.py", "kernel/fs/host.py", "kernel/fs/overlay.py", "skills/catalog",
     "skills/sources",
     "commands/sqlite3/memory.py",
-    "python/artifact.py", "python/runtime.py", "wasm/engine.py",
+    "python/artifact.py", "python/index.py", "python/runtime.py", "wasm/engine.py",
 }  # fmt: skip
 """Modules that may open files of the host: what the program names, and the size of its own
 process."""
@@ -162,8 +162,8 @@ OTHER_MEANINGS = {
     "javascript/guest.py": ("more", "an answer of the prelude"),
     "wasm/descriptors.py": ("stat", "a method of streams"),
     "python": (
-        "chmod hostname kill mkfifo stat timeout which",
-        "requests of a guest and their fields",
+        "chmod cp file hostname install kill mkfifo stat sync timeout tree which yes",
+        "requests of a guest and their fields, subcommands and options of pip and uv",
     ),
 }
 """Where a word that is also a command's name means something else. "" is a module that may know
@@ -482,6 +482,20 @@ def test_banned_imports() -> None:
                 if not allowed(path, ALLOWED_IMPORTS.get(entry, set()))
             ]
     assert not broken
+
+
+def test_guests_have_no_system_of_the_host() -> None:
+    """wasmtime's own WASI would open files of the host; guests get ours only."""
+    banned = {"WasiConfig", "define_wasi", "set_wasi", "set_wasi_http", "preopen_dir"}
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Attribute) and node.attr in banned)
+        or (isinstance(node, ast.Name) and node.id in banned)
+        or (isinstance(node, ast.alias) and node.name in banned)
+    ]
+    assert not found
 
 
 def test_banned_calls() -> None:

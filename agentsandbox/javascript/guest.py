@@ -51,6 +51,9 @@ _SCRATCH_BYTES = 1 << 16
 """A place in the guest's memory for short strings, so that they need no `malloc`."""
 
 _WRITING = {"out": '{"op": "write_at", "fd": 1}', "err": '{"op": "write_at", "fd": 2}'}
+MAX_DEPTH = 80
+"""How often the guest may call the host from a call of the host: modules that load modules."""
+
 _REJECTED = 2
 _BAD_DESCRIPTOR = 8
 _SUCCESS = 0
@@ -62,12 +65,19 @@ class GuestError(Exception):
     """The guest cannot go on: a trap, or a value outside its memory."""
 
 
+_UNSOUND = (
+    GuestError, wasmtime.WasmtimeError, wasmtime.Trap, ValueError, IndexError, MemoryError,
+    RecursionError,
+)  # fmt: skip
+"""What a host function may meet in a guest that is broken or stopped."""
+
+
 class Guest:
     """An instance of the engine. Every method but `stop` belongs to the thread that made it."""
 
     __slots__ = (
-        "_answer", "_engine", "_exports", "_linker", "_memory", "_out", "_outside", "_prelude",
-        "_store", "status", "stopped",
+        "_answer", "_depth", "_engine", "_exports", "_linker", "_memory", "_out", "_outside",
+        "_prelude", "_store", "status", "stopped",
     )  # fmt: skip
 
     def __init__(self, compiled: bytes, memory_bytes: int, outside: Outside) -> None:
@@ -75,7 +85,7 @@ class Guest:
         """The exit status that the program asked for."""
         self.stopped = False
         self._answer = b""
-        self._prelude = 0
+        self._prelude = self._depth = 0
         self._outside = outside
         with _BUILDING:
             self._engine = wasmtime.Engine(_configuration())
@@ -315,11 +325,17 @@ class Guest:
         """Return `function` so that an error in it ends the guest instead of being raised."""
 
         def answer(*arguments: int) -> int:
+            self._depth += 1
             try:
+                if self._depth > MAX_DEPTH:
+                    self._prelude_call("overflow", ())
+                    return 0
                 return function(*(argument & 0xFFFFFFFF for argument in arguments))
-            except (GuestError, wasmtime.WasmtimeError, wasmtime.Trap, UnicodeError, MemoryError):
+            except _UNSOUND:
                 self.stop(self.status if self.stopped else 134)
                 return 0
+            finally:
+                self._depth -= 1
 
         return answer
 

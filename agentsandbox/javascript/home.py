@@ -16,6 +16,8 @@ import _thread
 from _thread import allocate_lock
 from random import Random, SystemRandom
 
+import wasmtime
+
 from agentsandbox.errors import CommandError
 from agentsandbox.javascript.guest import Guest, GuestError
 
@@ -102,7 +104,7 @@ class Home:
                 guest.run(settings)
             finally:
                 guest.close()
-        except GuestError as error:
+        except (GuestError, wasmtime.WasmtimeError, wasmtime.Trap) as error:
             self._failure = str(error)
         except MemoryError:
             self._failure = "out of memory"

@@ -51,12 +51,14 @@ _TYPES = ("commonjs", "module")
 class _Line:
     """What the words of the command line ask for."""
 
-    __slots__ = ("check", "file", "module", "print", "requires", "rest", "source", "wants")
+    __slots__ = ("check", "file", "module", "name", "print", "requires", "rest", "source", "wants")
 
     def __init__(self) -> None:
         self.check = False
         self.file: str | None = None
         self.module = False
+        self.name = "[eval]"
+        """What a program without a file is called in messages."""
         self.print = False
         self.requires: list[str] = []
         self.rest: list[str] = []
@@ -77,7 +79,7 @@ def make_node(runtime: Runner) -> Command:
         if line.check and line.file is None:
             raise CommandError("--check needs a file", 9)
         if line.source is None and line.file is None:
-            line.source = decode(ctx.stdin.read())
+            line.source, line.name = decode(ctx.stdin.read()), "[stdin]"
         return runtime.run(ctx, _settings(ctx, line))
 
     return node
@@ -137,7 +139,6 @@ def _take_option(line: _Line, name: str, value: str | None, rest: list[str]) -> 
 
 def _settings(ctx: CommandContext, line: _Line) -> dict[str, Any]:
     """Return what the prelude needs to know to start."""
-    name = "[eval]" if line.rest[:1] != ["-"] else "[stdin]"
     return {
         "argv": line.rest,
         "env": dict(ctx.env),
@@ -148,7 +149,7 @@ def _settings(ctx: CommandContext, line: _Line) -> dict[str, Any]:
         "print": line.print,
         "check": line.check,
         "requires": line.requires,
-        "name": name,
+        "name": line.name,
         "hostname": ctx.host.hostname,
         "user": ctx.host.user,
     }

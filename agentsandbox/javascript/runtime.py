@@ -14,6 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 from _thread import allocate_lock
+from functools import cache
 from importlib.resources import files
 
 from agentsandbox.errors import CommandError
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import Command, CommandContext
 
-__all__ = ["ENGINE_DIGEST", "JavaScriptRuntime"]
+__all__ = ["ENGINE_DIGEST", "JavaScriptRuntime", "default_runtime"]
 
 ENGINE_DIGEST = "d4c9375f2b1ca4dc95f72c8aa2982a7a9951ac8011490d79c6582df732b4bbd9"
 """The SHA-256 of `engine/quickjs.wasm`."""
@@ -35,7 +36,7 @@ _BROKEN = "node: the engine's file is damaged; install agentsandbox again"
 
 
 class JavaScriptRuntime:
-    """Runs JavaScript for any number of sandboxes: `Sandbox(commands=[JavaScriptRuntime().node])`.
+    """Runs JavaScript for any number of sandboxes: `Sandbox(javascript=JavaScriptRuntime())`.
 
     memory_bytes  what one program may hold, engine included
     nesting       how many programs may be running inside each other
@@ -97,6 +98,12 @@ class JavaScriptRuntime:
                 self._compiled = compile_engine(_engine())
                 self._prelude = _compile_prelude(self._compiled, self.memory_bytes)
             return self._compiled, self._prelude
+
+
+@cache
+def default_runtime() -> JavaScriptRuntime:
+    """Return the runtime of `Sandbox(javascript=True)`, one for the process."""
+    return JavaScriptRuntime()
 
 
 class _NoSandbox:

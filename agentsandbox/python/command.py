@@ -13,6 +13,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.fs.base import Stat
 from agentsandbox.python.door import Door
 from agentsandbox.python.pip import pip_commands
+from agentsandbox.python.uv import uv_commands
 from agentsandbox.wasm.descriptors import Standard
 from agentsandbox.wasm.engine import UnavailableError, engine_of_process
 from agentsandbox.wasm.system import Image
@@ -54,6 +55,7 @@ def python_commands(runtime: PythonRuntime) -> Sequence[Command]:
             for name in ("python3", "python")
         ),
         *pip_commands(runtime.packages),
+        *uv_commands(runtime.packages),
     ]
     return runtime.made
 
@@ -86,6 +88,8 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
         )
     finally:
         runtime.give_back()
+    if guest.system is not None and guest.system.pictures:
+        ctx.host.pictures += guest.system.pictures
     if guest.crash == "stack overflow":
         ctx.warn("the program used up its stack", 0)
     elif guest.crash and guest.crash != "aborted":

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from agentsandbox.python.sites import Site
 
 __all__ = [
+    "PROBLEMS",
     "Listing",
     "PackageError",
     "describe_packages",

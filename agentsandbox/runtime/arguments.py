@@ -273,6 +273,19 @@ def _python(argument: str, value: object) -> object:
     return value
 
 
+def _javascript(argument: str, value: object) -> object:
+    """Return the runtime: the default one for True."""
+    if value is None or value is False:
+        return None
+    from agentsandbox.javascript.runtime import JavaScriptRuntime, default_runtime
+
+    if value is True:
+        return default_runtime()
+    if not isinstance(value, JavaScriptRuntime):
+        raise wrong_type(argument, "a JavaScriptRuntime, True or False", value)
+    return value
+
+
 def _repeated(names: list[str]) -> list[str]:
     if len(set(names)) == len(names):
         return []
@@ -357,6 +370,7 @@ CHECKS: dict[str, Callable[[str, object], object]] = {
     "hostname": _account_name,
     "commands": _commands,
     "python": _python,
+    "javascript": _javascript,
     "limits": _limits,
     "network": _network,
     "script_errexit": _flag,

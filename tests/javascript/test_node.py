@@ -43,6 +43,25 @@ def prepared() -> None:
         ("printf 'b\\na\\n' | node -e 'process.stdin.pipe(process.stdout)' | sort", "a\nb\n"),
         ("echo 'exports.x = 5' > m.js; node -r ./m.js -p 'require(\"./m\").x'", "5\n"),
         ("node -e 'process.exit(3)'; echo $?", "3\n"),
+        ("node -p 'path.basename(fs.realpathSync(\"/tmp\")) + os.EOL.length'", "tmp1\n"),
+        ("node -e 'const fs = 1; console.log(fs, __filename)'", "1 [eval]\n"),
+        (
+            "echo 'console.log(__filename, process.argv)' | node - a",
+            "[stdin] [ '/usr/bin/node', '-', 'a' ]\n",
+        ),
+        ("mkdir p; echo 'export const x = 1' > p/m.mjs; node -p 'require(\"./p/m.mjs\").x'", "1\n"),
+        (
+            "printf '#!/usr/bin/env node\\nconsole.log(process.argv[2])' >t; chmod +x t; ./t hi",
+            "hi\n",
+        ),
+        ("which node; type node", "/usr/bin/node\nnode is /usr/bin/node\n"),
+        ("node -e 'console.log(1)' & wait; echo 2", "1\n2\n"),
+        ("x=$(node -p 2+3); echo $x; timeout 0.2 node -e 'for(;;);'; echo $?", "5\n124\n"),
+        ("ls /nope 2>/dev/null || node -e 'process.stderr.write(\"e\")' 2>&1", "e"),
+        (
+            "yes | node -e 'process.stdin.on(\"data\", (d) => { console.log(1); process.exit() })'",
+            "1\n",
+        ),
         ("echo 'console.log(1)' > a.js; node --check a.js; echo $?", "0\n"),
         ("for i in 1 2 3; do echo $i; done | xargs -I{} node -p '{} * 2'", "2\n4\n6\n"),
         ("node -e 'for (let i = 0; ; i++) console.log(i)' | head -2", "0\n1\n"),
@@ -147,6 +166,14 @@ def test_stack_overflow_with_faulthandler_on() -> None:
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=False
     )
     assert (done.stdout, done.returncode) == ("134\n", 0), done.stderr
+
+
+def test_modules_that_load_each_other_deeply() -> None:
+    files = {f"/m/{n}.js": f"module.exports = 1 + require('./{n + 1}')" for n in range(300)}
+    for depth, expected in ((30, "31\n"), (299, "300\n")):
+        box = sandbox(files={**files, f"/m/{depth}.js": "module.exports = 1"})
+        source = "try { console.log(require('/m/0')) } catch (e) { console.log(e.name) }"
+        assert box.execute('node -e "$S"', env={"S": source}).stdout == expected
 
 
 def test_cancel_is_quick() -> None:

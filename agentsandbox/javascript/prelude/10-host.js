@@ -49,7 +49,8 @@ function codedError(Kind, code, message) {
   if (typeof stack === "string") {
     const head = `${error.name}: `;
     Object.defineProperty(error, "stack", {
-      value: stack.startsWith(head) ? `${error.name} [${code}]: ${stack.slice(head.length)}` : stack,
+      value: stack.startsWith(head) ? `${error.name} [${code}]: ${stack.slice(head.length)}`
+        : stack,
       configurable: true, writable: true, enumerable: false,
     });
   }
@@ -62,7 +63,8 @@ function checkType(value, name, ...types) {
     : typeof value === "function" ? `function ${value.name}`
       : typeof value === "object" ? `an instance of ${value.constructor?.name ?? "Object"}`
         : `type ${typeof value} (${typeof value === "string" ? `'${value}'` : String(value)})`;
-  const wanted = types.length > 1 ? `one of type ${types.slice(0, -1).join(", ")} or ${types.at(-1)}`
+  const wanted = types.length > 1
+    ? `one of type ${types.slice(0, -1).join(", ")} or ${types.at(-1)}`
     : `of type ${types[0]}`;
   throw codedError(TypeError, "ERR_INVALID_ARG_TYPE",
     `The "${name}" argument must be ${wanted}. Received ${shown}`);
@@ -118,10 +120,15 @@ function describeError(error) {
   return message === "" ? name : name === "" ? message : `${name}: ${message}`;
 }
 
+/** What stands before a program on its first line, by file: columns do not count it. */
+const before = new Map();
+
 function formatFrame(site) {
   const file = site.getFileName() ?? "<anonymous>";
   const name = site.getFunctionName();
-  const place = `${file}:${site.getLineNumber() ?? 1}:${site.getColumnNumber() ?? 1}`;
+  const line = site.getLineNumber() ?? 1;
+  const column = (site.getColumnNumber() ?? 1) - (line === 1 ? before.get(file) ?? 0 : 0);
+  const place = `${file}:${line}:${Math.max(1, column)}`;
   if (file === "native") return `    at ${name} (<anonymous>)`;
   return name && name !== "<eval>" && name !== "<anonymous>" ? `    at ${name} (${place})`
     : `    at ${place}`;
@@ -142,8 +149,13 @@ function reword(error) {
   }
 }
 
+/** Whether a frame belongs to the prelude, or to the way from it to a program. */
+const isOurs = (site) => site.getFileName() === "node:internal"
+  || (site.isNative?.() || site.getFileName() === null || site.getFileName() === "native")
+    && ["script", "call", "apply", "module"].includes(site.getFunctionName());
+
 Error.prepareStackTrace = (error, sites) => {
   if (error instanceof TypeError && typeof error.message === "string") reword(error);
-  const frames = sites.filter((site) => site.getFileName() !== "node:internal").map(formatFrame);
+  const frames = sites.filter((site) => !isOurs(site)).map(formatFrame);
   return [describeError(error), ...frames].join("\n");
 };

@@ -88,6 +88,42 @@ makers.path = () => {
     toNamespacedPath: (name) => name,
   };
   path.posix = path;
+  path.win32 = windowsPath(path);
   return path;
 };
+/** path.win32, for the names that scripts only look at: drives, both slashes, no resolving. */
+function windowsPath(path) {
+  const parted = (name) => {
+    const root = /^([a-z]:)?[\\/]*/i.exec(name)[0];
+    return [root.replaceAll("/", "\\"), name.slice(root.length).replaceAll("\\", "/")];
+  };
+  const back = (name) => name.replaceAll("/", "\\");
+  const win32 = {
+    sep: "\\",
+    delimiter: ";",
+    posix: path,
+    isAbsolute: (name) => /^([a-z]:)?[\\/]/i.test(name),
+    basename: (name, suffix) => path.basename(parted(name)[1], suffix),
+    extname: (name) => path.extname(parted(name)[1]),
+    dirname(name) {
+      const [root, rest] = parted(name);
+      const folder = path.dirname(rest);
+      return folder === "." ? root || "." : root + back(folder);
+    },
+    normalize(name) {
+      const [root, rest] = parted(name);
+      const done = path.normalize(rest);
+      return root === "" ? back(done) : root + (done === "." ? "" : back(done));
+    },
+    join: (...names) => win32.normalize(names.filter(Boolean).join("\\") || "."),
+    parse(name) {
+      const [root, rest] = parted(name);
+      return { ...path.parse(rest), root, dir: rest.includes("/") ? win32.dirname(name) : root };
+    },
+    toNamespacedPath: (name) => name,
+  };
+  win32.win32 = win32;
+  return win32;
+}
+makers["path/win32"] = () => builtin("path").win32;
 makers["path/posix"] = () => builtin("path");

@@ -190,7 +190,8 @@ makers.buffer = () => {
         return this;
       }
       const bytes = typeof value === "string" ? encodeText(value, encoding) : value;
-      for (let i = start; i < end; i++) this[i] = bytes.length ? bytes[(i - start) % bytes.length] : 0;
+      const count = bytes.length;
+      for (let i = start; i < end; i++) this[i] = count ? bytes[(i - start) % count] : 0;
       return this;
     }
 

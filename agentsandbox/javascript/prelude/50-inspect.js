@@ -30,11 +30,13 @@ const widthOf = (text) => {
 
 const bareLength = (text) => text.replace(/\x1b\[\d+m/g, "").length;
 
+const UNPRINTABLE = new RegExp("[\\x00-\\x1f\\x7f-\\x9f\\\\]|[\\ud800-\\udbff](?![\\udc00-\\udfff])"
+  + "|(?<![\\ud800-\\udbff])[\\udc00-\\udfff]", "g");
+
 function quoteString(text) {
   const quote = !text.includes("'") ? "'" : !text.includes('"') ? '"'
     : !text.includes("`") && !text.includes("${") ? "`" : "'";
-  // eslint-disable-next-line no-control-regex
-  const body = text.replace(/[\x00-\x1f\x7f-\x9f\\]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g,
+  const body = text.replace(UNPRINTABLE,
     (character) => ESCAPES[character] ?? (character.charCodeAt(0) > 255
       ? `\\u${character.charCodeAt(0).toString(16).toUpperCase()}`
       : `\\x${character.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`));
@@ -98,14 +100,14 @@ class Inspector {
       }
       return this.style(quoteString(text), "string") + rest;
     }
-    if (typeof value === "number") return this.style(Object.is(value, -0) ? "-0" : `${value}`, "number");
+    if (typeof value === "number") return this.style(numberText(value), "number");
     if (typeof value === "bigint") return this.style(`${value}n`, "bigint");
     if (typeof value === "symbol") return this.style(String(value), "symbol");
     if (value === null) return this.style("null", "null");
     return this.style(String(value), typeof value);
   }
 
-  value(value, level, typed = false) {
+  value(value, level) {
     if (value === null || typeof value !== "object" && typeof value !== "function") {
       return this.primitive(value);
     }
@@ -123,7 +125,7 @@ class Inspector {
       if (!this.circular.has(value)) this.circular.set(value, this.circular.size + 1);
       return this.style(`[Circular *${this.circular.get(value)}]`, "special");
     }
-    return this.object(value, level, typed);
+    return this.object(value, level);
   }
 
   keys(value) {
@@ -139,7 +141,7 @@ class Inspector {
     return `${name}${size} ${shownTag}`;
   }
 
-  object(value, level, typed) {
+  object(value, level) {
     const name = constructorName(value);
     let tag = value[Symbol.toStringTag];
     if (typeof tag !== "string" || tag === "" || tag === name) tag = "";
@@ -169,7 +171,7 @@ class Inspector {
       entries = (next) => this.pairs(value, next);
     } else if (ArrayBuffer.isView(value) && !(value instanceof DataView)) {
       keys = keys.filter((key) => !numbered(key));
-      const head = this.prefix(name, tag === name ? "" : "", "TypedArray", `(${value.length})`);
+      const head = this.prefix(name, "", "TypedArray", `(${value.length})`);
       braces = [`${head}[`, "]"];
       if (value.length === 0 && keys.length === 0) return `${braces[0]}]`;
       isArray = true;
@@ -185,7 +187,7 @@ class Inspector {
         `byteLength: ${this.primitive(value.byteLength)}`];
       };
     } else if (typeof value === "function") {
-      base = this.functionBase(value, name, tag);
+      base = this.functionBase(value, name);
       if (keys.length === 0) return this.style(base, "special");
       base = this.style(base, "special");
     } else if (value instanceof RegExp) {
@@ -199,7 +201,7 @@ class Inspector {
       if (keys.length === 0) return this.style(base, "date");
       base = this.style(base, "date");
     } else if (value instanceof Error) {
-      base = this.errorBase(value, name, keys);
+      base = this.errorBase(value, name);
       keys = keys.filter((key) => !["stack", "message"].includes(key) || this.showHidden);
       if ("cause" in value && !keys.includes("cause")) keys.push("cause");
       if (Array.isArray(value.errors) && !keys.includes("errors")) keys.push("errors");
@@ -212,7 +214,7 @@ class Inspector {
       entries = () => [this.style("<items unknown>", "special")];
     } else if (value instanceof Number || value instanceof String || value instanceof Boolean) {
       const kind = constructorName(Object(value.valueOf()));
-      keys = keys.filter((key) => !(value instanceof String && (numbered(key) || key === "length")));
+      if (value instanceof String) keys = keys.filter((key) => !numbered(key) && key !== "length");
       base = `[${kind}: ${new Inspector({}).primitive(value.valueOf())}]`;
       if (keys.length === 0) return base;
     } else if (Object.prototype.toString.call(value) === "[object Arguments]") {
@@ -234,7 +236,7 @@ class Inspector {
       const shown = this.prefix(name, tag, Array.isArray(value) ? "Array" : "Object").slice(0, -1);
       return this.style(`[${shown}]`, "special");
     }
-    return this.filled(value, level, { keys, braces, base, entries, isArray, typed });
+    return this.filled(value, level, { keys, braces, base, entries, isArray });
   }
 
   /** Return an object with its entries and properties, on one line or several. */
@@ -245,7 +247,7 @@ class Inspector {
     let output;
     try {
       output = entries === null ? [] : entries(next);
-      for (const key of keys) output.push(this.property(value, next, key, isArray));
+      for (const key of keys) output.push(this.property(value, next, key));
     } finally {
       this.seen.pop();
     }
@@ -310,8 +312,7 @@ class Inspector {
       for (let at = start; at < end; at++) {
         const last = at === end - 1;
         const cell = last ? output[at] : `${output[at]}, `;
-        const pad = " ".repeat(Math.max(0, columnWidths[at - start] - widths[at]
-          - (last ? 2 : 2)));
+        const pad = " ".repeat(Math.max(0, columnWidths[at - start] - widths[at] - 2));
         if (right) row += pad + cell;
         else row += last ? cell : cell + pad;
       }
@@ -380,15 +381,14 @@ class Inspector {
     return this.style(own.get ? "[Getter]" : "[Setter]", "special");
   }
 
-  property(value, level, key, isArray) {
+  property(value, level, key) {
     const own = Object.getOwnPropertyDescriptor(value, key)
       ?? { value: value[key], enumerable: true };
     let shown;
     if ("value" in own) {
-      const step = isArray || this.compact !== 3 ? 2 : 2;
-      this.indentation += step;
+      this.indentation += 2;
       shown = this.value(own.value, level);
-      this.indentation -= step;
+      this.indentation -= 2;
     } else if (this.getters && own.get) {
       shown = `[Getter: ${this.value(own.get.call(value), level)}]`;
     } else {
@@ -402,7 +402,7 @@ class Inspector {
     return `${name}: ${shown}`;
   }
 
-  functionBase(value, name, tag) {
+  functionBase(value, name) {
     const source = Function.prototype.toString.call(value);
     if (/^class\b/.test(source) && source.endsWith("}")) {
       const own = Object.hasOwn(value, "name") && value.name ? value.name : "(anonymous)";
@@ -416,11 +416,10 @@ class Inspector {
       AsyncGeneratorFunction: "AsyncGeneratorFunction" }[name] ?? "Function";
     const label = value.name ? `${kind}: ${value.name}` : `${kind} (anonymous)`;
     const foreign = name === null ? " (null prototype)" : "";
-    void tag;
     return `[${label}${foreign}]`;
   }
 
-  errorBase(value, name, keys) {
+  errorBase(value, name) {
     const own = Object.getOwnPropertyDescriptor(value, "stack");
     let stack = own !== undefined && "value" in own && typeof own.value === "string" ? own.value
       : typeof value.stack === "string" && value.stack ? value.stack : describeError(value);
@@ -431,7 +430,6 @@ class Inspector {
     const at = stack.indexOf("\n    at");
     let text = at < 0 ? `[${stack}]` : stack;
     if (this.indentation > 0) text = text.replaceAll("\n", `\n${" ".repeat(this.indentation)}`);
-    void keys;
     return text;
   }
 }

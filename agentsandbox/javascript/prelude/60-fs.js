@@ -163,8 +163,7 @@ makers.fs = () => {
       const answer = call("mkdir", name, { op: "mkdir", recursive, mode });
       return recursive ? answer.first ?? undefined : undefined;
     },
-    mkdtemp(prefix, options) {
-      void options;
+    mkdtemp(prefix) {
       const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
       const name = prefix + Array.from({ length: 6 },
         () => letters[Math.floor(Math.random() * letters.length)]).join("");
@@ -223,7 +222,9 @@ makers.fs = () => {
         }
       }
     },
-    symlink(target, path) { call("symlink", pathOf(path), { op: "symlink", text: pathOf(target) }); },
+    symlink(target, path) {
+      call("symlink", pathOf(path), { op: "symlink", text: pathOf(target) });
+    },
     link(from, to) {
       call("link", pathOf(from), { op: "link", to: absolute(pathOf(to)) }, undefined, to);
     },
@@ -237,7 +238,8 @@ makers.fs = () => {
     truncate(path, size = 0) { call("open", pathOf(path), { op: "truncate", size }); },
     ftruncate(fd, size = 0) { callOpen("ftruncate", { op: "truncate", fd, size }); },
     open(path, flag = "r", mode = 0o666) {
-      return call("open", pathOf(path), { op: "open", flag: flagName(flag), mode: modeOf(mode) }).fd;
+      const question = { op: "open", flag: flagName(flag), mode: modeOf(mode) };
+      return call("open", pathOf(path), question).fd;
     },
     close(fd) { if (fd > 2) callOpen("close", { op: "close", fd }); },
     read(fd, buffer, offset, length, position) {
@@ -370,7 +372,8 @@ makers.fs = () => {
         done();
       },
     });
-    const openFile = () => (fd ??= options?.fd ?? sync.open(path, options?.flags ?? "w", options?.mode));
+    const openFile = () => (fd ??= options?.fd
+      ?? sync.open(path, options?.flags ?? "w", options?.mode));
     stream.path = path;
     stream.bytesWritten = 0;
     setTimer(() => {

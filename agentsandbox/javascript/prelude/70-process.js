@@ -231,10 +231,12 @@ Object.assign(process, {
   getgid: () => 1000,
   geteuid: () => 1000,
   getegid: () => 1000,
-  memoryUsage: () => ({ rss: 5e7, heapTotal: 2e7, heapUsed: 1e7, external: 1e6, arrayBuffers: 1e4 }),
+  memoryUsage: () => ({ rss: 5e7, heapTotal: 2e7, heapUsed: 1e7, external: 1e6,
+    arrayBuffers: 1e4 }),
   cpuUsage: () => ({ user: Math.round(performance.now() * 1000), system: 0 }),
   emitWarning(warning, options) {
-    const kind = warning.name ?? options?.type ?? (typeof options === "string" ? options : "Warning");
+    const kind = warning.name ?? options?.type
+      ?? (typeof options === "string" ? options : "Warning");
     writeText(2, `(node:${process.pid}) ${kind}: ${warning.message ?? warning}\n`);
   },
   binding(name) { throw new Error(`No such module: ${name}`); },
@@ -271,22 +273,23 @@ const outputStream = (fd) => {
       done();
     },
   });
-  return Object.assign(stream, { fd, getColorDepth: () => 1, hasColors: () => false, _isStdio: true });
+  return Object.assign(stream,
+    { fd, getColorDepth: () => 1, hasColors: () => false, _isStdio: true });
 };
 lazy(process, "stdout", () => outputStream(1));
 lazy(process, "stderr", () => outputStream(2));
 lazy(process, "stdin", () => {
   const { Readable } = builtin("stream");
-  let asked = false;
   const stream = new Readable({
     read() {
-      if (asked) return;
-      asked = true;
       setTimer(() => {
-        ask({ op: "stdin" });
+        const answer = ask({ op: "read_at", fd: 0, size: 65536 });
+        if (answer.errno) {
+          stream.destroy(systemError(answer, "read"));
+          return;
+        }
         const bytes = answerBytes();
-        if (bytes.length) stream.push(builtin("buffer").Buffer.from(bytes));
-        stream.push(null);
+        stream.push(bytes.length ? builtin("buffer").Buffer.from(bytes) : null);
       }, 0, false);
     },
   });

@@ -173,9 +173,8 @@ class URLSearchParams {
   toString() {
     return this.#pairs.map(([name, value]) => `${encodePlus(name)}=${encodePlus(value)}`).join("&");
   }
-  [custom](depth, options) {
-    const shown = this.#pairs.map(([name, value]) => `${quoteString(name)} => ${quoteString(value)}`);
-    void options;
+  [custom]() {
+    const shown = this.#pairs.map((pair) => pair.map(quoteString).join(" => "));
     return shown.length ? `URLSearchParams { ${shown.join(", ")} }` : "URLSearchParams {}";
   }
 }
@@ -344,12 +343,13 @@ makers.url = () => ({
     const search = url.search || null;
     return { protocol: known ? url.protocol : null, slashes: known || null, auth: null,
       host: known ? url.host : null, port: url.port || null, hostname: known ? url.hostname : null,
-      hash: url.hash || null, search, query: query ? builtin("querystring").parse(url.search.slice(1))
-        : search?.slice(1) ?? null, pathname: url.pathname,
+      hash: url.hash || null, search, pathname: url.pathname,
+      query: query ? builtin("querystring").parse(url.search.slice(1)) : search?.slice(1) ?? null,
       path: url.pathname + url.search, href: known ? url.href : text };
   },
   format: (url) => (typeof url === "string" ? url : url.href
-    ?? `${url.protocol ?? ""}//${url.host ?? url.hostname ?? ""}${url.pathname ?? ""}${url.search ?? ""}`),
+    ?? `${url.protocol ?? ""}//${url.host ?? url.hostname ?? ""}${url.pathname ?? ""}`
+      + (url.search ?? "")),
   resolve: (from, to) => new URL(to, from).href,
 });
 
@@ -370,7 +370,7 @@ makers.querystring = () => {
 
 /** Whether two values are deeply equal, as assert.deepStrictEqual or assert.deepEqual mean it. */
 function sameDeep(left, right, strict, seen = []) {
-  if (strict ? Object.is(left, right) : left == right || left !== left && right !== right) return true;
+  if (Object.is(left, right) || !strict && left == right) return true;
   if (left === null || right === null || typeof left !== "object" || typeof right !== "object") {
     return false;
   }
@@ -432,7 +432,8 @@ makers.assert = () => {
     'Expected "actual" to be strictly unequal to:');
   compare("deepStrictEqual", (a, b) => sameDeep(a, b, true),
     "Expected values to be strictly deep-equal:");
-  compare("deepEqual", (a, b) => sameDeep(a, b, false), "Expected values to be loosely deep-equal:");
+  compare("deepEqual", (a, b) => sameDeep(a, b, false),
+    "Expected values to be loosely deep-equal:");
   compare("notDeepStrictEqual", (a, b) => !sameDeep(a, b, true),
     'Expected "actual" not to be strictly deep-equal to:');
   compare("notDeepEqual", (a, b) => !sameDeep(a, b, false),
@@ -500,10 +501,13 @@ makers.crypto = () => {
   const { Buffer } = builtin("buffer");
   const digestOf = (name, bytes) => {
     const answer = ask({ op: "hash", name }, bytes);
-    if (answer.errno) throw codedError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${name}`);
+    if (answer.errno) {
+      throw codedError(Error, "ERR_CRYPTO_INVALID_DIGEST", `Invalid digest: ${name}`);
+    }
     return Buffer.from(answerBytes());
   };
-  const toBytes = (data, encoding) => (typeof data === "string" ? Buffer.from(data, encoding) : data);
+  const toBytes = (data, encoding) => (typeof data === "string"
+    ? Buffer.from(data, encoding) : data);
   class Hash {
     constructor(name) {
       digestOf(name, new Uint8Array());

@@ -88,8 +88,8 @@ function compiles(source, path) {
   }
 }
 
-const wrapped = (source) => `(function (exports, require, module, __filename, __dirname) {${
-  source}\n})`;
+const WRAPPER = "(function (exports, require, module, __filename, __dirname) {";
+const wrapped = (source) => `${WRAPPER}${source}\n})`;
 
 /** Return the file that a path means; with `guess` also with an extension or as a folder. */
 function findFile(path, guess) {
@@ -273,7 +273,7 @@ function requireModule(path) {
   bridged.delete("required");
   bridged.set("keep", (value) => bridged.set("required", value));
   host.module(`import * as all from ${JSON.stringify(path)};`
-    + 'globalThis[Symbol.for("agentsandbox.module")]("keep")(all);', path);
+    + 'globalThis[Symbol.for("agentsandbox.module")]("keep")(all);', "node:internal/required");
   if (!bridged.has("required")) {
     throw codedError(Error, "ERR_REQUIRE_ASYNC_MODULE",
       `require() cannot be used on an ES module with top-level await: ${path}; use import()`);
@@ -294,6 +294,7 @@ function requireFunction(module) {
 }
 
 function runCommonJs(module, source, path) {
+  before.set(path, WRAPPER.length);
   const action = host.script(wrapped(withoutShebang(source)), path);
   action.call(module.exports, module.exports, requireFunction(module), module, path, module.path);
 }
@@ -313,7 +314,8 @@ makers.module = () => Object.assign(Module, {
 
 const BRIDGE = Symbol.for("agentsandbox.module");
 const bridged = new Map();
-Object.defineProperty(globalThis, BRIDGE, { value: (name) => bridged.get(name), enumerable: false });
+Object.defineProperty(globalThis, BRIDGE,
+  { value: (name) => bridged.get(name), enumerable: false });
 
 function resolve(base, name) {
   if (isBuiltin(name) || name.startsWith("node:")) {
@@ -355,9 +357,11 @@ function load(name) {
     const found = resolve(name, wanted);
     return found.startsWith("node:") ? found : builtin("url").pathToFileURL(found).href;
   });
-  return `import.meta.dirname=${folder};import.meta.filename=${JSON.stringify(name)};`
+  const head = `import.meta.dirname=${folder};import.meta.filename=${JSON.stringify(name)};`
     + `import.meta.url=${url};import.meta.resolve=globalThis[Symbol.for("agentsandbox.module")](`
-    + `${JSON.stringify(`resolve ${name}`)});${withoutShebang(source)}`;
+    + `${JSON.stringify(`resolve ${name}`)});`;
+  before.set(name, head.length);
+  return head + withoutShebang(source);
 }
 
 // The program
@@ -405,6 +409,13 @@ function runText({ source, module, print, name }) {
   mainModule.id = name;
   Object.assign(globalThis, { module: mainModule, exports: mainModule.exports,
     require: requireFunction(mainModule), __filename: name, __dirname: "." });
+  if (name === "[eval]") {
+    for (const one of Object.keys(makers)) {
+      if (/^[a-z_0-9]+$/.test(one) && !(one in globalThis)) {
+        lazy(globalThis, one, () => builtin(one));
+      }
+    }
+  }
   const value = host.script(withoutShebang(source), name);
   if (print) writeText(1, `${typeof value === "string" ? value : inspect(value)}\n`);
 }
@@ -453,4 +464,8 @@ lazy(globalThis, "Buffer", () => builtin("buffer").Buffer);
 globalThis.fetch = () => Promise.reject(
   new TypeError("fetch failed: node has no network in the sandbox; use curl if it is allowed"));
 
-return { main, step, ticks, rejection, resolve, load };
+function overflow() {
+  throw new RangeError("Maximum call stack size exceeded");
+}
+
+return { main, step, ticks, rejection, resolve, load, overflow };
