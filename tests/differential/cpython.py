@@ -22,7 +22,8 @@ from pathlib import Path
 
 from agentsandbox import Limits, Sandbox
 
-SECONDS = 60
+SECONDS, SECONDS_OF_ONE = 60, 5
+"""The time of a module or a class, and that of one test that runs alone."""
 LIBRARY = "/home/user/lib"
 MODULES = (
     "test_json",
@@ -150,16 +151,17 @@ def run_module(sandbox: Sandbox, name: str) -> Tally:
         classes.setdefault(one.rpartition(".")[0], []).append(one)
     for kind, tests in classes.items():
         for one in tests if run_piece(sandbox, kind, tally) else ():
-            if why := run_piece(sandbox, one, tally):
+            if why := run_piece(sandbox, one, tally, SECONDS_OF_ONE):
                 tally.lost(one, why)
     return tally
 
 
-def run_piece(sandbox: Sandbox, name: str, tally: Tally) -> str:
+def run_piece(sandbox: Sandbox, name: str, tally: Tally, seconds: int = SECONDS) -> str:
     """Run tests by their name and count them; return why there is no report, or ""."""
-    result = sandbox.execute(f"python3 -m unittest {name} < /dev/null", state="discard")
-    if result.limit == "timeout":
-        return f"took longer than {SECONDS} s"
+    command = f"timeout {seconds} python3 -m unittest {name} < /dev/null"
+    result = sandbox.execute(command, state="discard")
+    if result.limit == "timeout" or result.exit_code == 124:
+        return f"took longer than {seconds} s"
     if not RAN.search(result.stderr):
         return f"status {result.exit_code}: {result.stderr or result.stdout}"
     tally.add(result.stderr)
