@@ -147,7 +147,7 @@ def test_run_mounts_skills() -> None:
 def test_run_mounts_a_folder_of_skills() -> None:
     assert cli("run", "--skill", str(SKILLS), "ls /.sandbox/skills") == (
         0,
-        b"git-workflow\npython-dev\nskills-system-validation\n",
+        b"data-report\ngit-workflow\npython-dev\nskills-system-validation\n",
         b"",
     )
 
@@ -265,7 +265,7 @@ def test_without_a_command() -> None:
     status, out, err = cli()
     assert (status, out) == (2, b"")
     assert b"run a script and pass its exit status on" in err
-    assert cli("--version") == (0, b"agentsandbox 0.2.0\n", b"")
+    assert cli("--version") == (0, b"agentsandbox 0.3.0\n", b"")
 
 
 # shell

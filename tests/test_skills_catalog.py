@@ -280,6 +280,7 @@ def test_skills_in_the_sandboxes_own_filesystem() -> None:
 def test_skills_in_packages_and_archives(tmp_path: Path) -> None:
     assert set(SkillCatalog.discover(PackageSkills("skills_embedded"))) == {
         "git-workflow",
+        "data-report",
         "python-dev",
         "skills-system-validation",
     }

@@ -7,7 +7,7 @@ import sys
 
 from agentsandbox.cli.printing import complain
 from agentsandbox.python.runtime import PythonRuntime
-from agentsandbox.wasm.engine import UnavailableError
+from agentsandbox.wasm.errors import UnavailableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from importlib import metadata, util
 from io import BytesIO
 from pathlib import Path
 
-from agentsandbox.wasm.engine import UnavailableError, digest_of
+from agentsandbox.wasm.engine import digest_of
+from agentsandbox.wasm.errors import UnavailableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

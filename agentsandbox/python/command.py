@@ -1,154 +1,44 @@
-"""The commands `python3` and `python`: a guest that runs CPython.
-
-The guest's own part is the *prelude* (the folder `prelude`): it reads the options, prepares the
-interpreter and runs the script. This file gives it the sandbox: files through WASI (`wasm.system`),
-everything else through the door (`door`).
-"""
+"""The commands of a Python runtime, as a sandbox lists them; each loads what it does to run."""
 
 from __future__ import annotations
 
-from agentsandbox.contract.command import command, normalize
-from agentsandbox.contract.manners import Manners
-from agentsandbox.errors import CommandError
-from agentsandbox.kernel.fs.base import Stat
-from agentsandbox.python.door import Door
-from agentsandbox.python.pip import pip_commands
-from agentsandbox.python.uv import uv_commands
-from agentsandbox.wasm.descriptors import Standard
-from agentsandbox.wasm.engine import UnavailableError, engine_of_process
-from agentsandbox.wasm.system import Image
+from agentsandbox.contract.command import command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from agentsandbox.contract.command import Arguments, Command, CommandContext
     from agentsandbox.python.runtime import PythonRuntime
-    from agentsandbox.wasm.descriptors import Descriptor
-    from agentsandbox.wasm.guest import Guest
 
-_EXECUTABLE = "/usr/bin/python3"
-_SYSTEM = ("/usr/bin/", "/bin/")
-_S_IFIFO, _S_IFCHR = 0o010000, 0o020000
-
-_USAGE = """
-Usage: python3 [OPTION]... [-c CMD | -m MODULE | FILE | -] [ARG]...
-Run a Python program.
-"""
+_USAGES = {
+    "python3": "Usage: python3 [OPTION]... [-c CMD | -m MODULE | FILE | -] [ARG]...\n"
+    "Run a Python program.\n",
+    "pip": "Usage: pip COMMAND [OPTION]...\nInstall and list Python packages.\n",
+    "uv": "Usage: uv COMMAND [OPTION]...\nRun Python programs with the packages they require.\n",
+}
+_NAMES = {"python3": "python3", "python": "python3", "pip": "pip", "pip3": "pip", "uv": "uv"}
+"""The command whose usage a name has."""
 
 
 def python_commands(runtime: PythonRuntime) -> Sequence[Command]:
-    """Return `python3` and `python` for a runtime, the same ones each time."""
-    if runtime.made is not None:
-        return runtime.made
-
-    def run(ctx: CommandContext, args: Arguments) -> int:
-        try:
-            return _run(runtime, ctx, args.operands)
-        except UnavailableError as error:
-            raise CommandError(f"Python is not available in this sandbox: {error}", 127) from None
-
-    manners = Manners(None)
-    runtime.made = [
-        *(
-            command(name, _USAGE.replace("python3", name), raw=True, manners=manners)(run)
-            for name in ("python3", "python")
-        ),
-        *pip_commands(runtime.packages),
-        *uv_commands(runtime.packages),
-    ]
+    """Return the commands of a runtime, the same ones each time."""
+    if runtime.made is None:
+        runtime.made = [
+            command(name, _USAGES[usage].replace(f" {usage} ", f" {name} "), raw=True)(
+                _starter(runtime, name)
+            )
+            for name, usage in _NAMES.items()
+        ]
     return runtime.made
 
 
-def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> int:
-    place = runtime.ready()
-    try:
-        from agentsandbox.wasm.guest import Guest
-    except (ImportError, OSError) as error:
-        raise UnavailableError(f"wasmtime cannot be loaded: {error}") from None
-    engine = engine_of_process(runtime.signals)
-    module = engine.load(place)
-    scheduler = ctx.host.scheduler
+def _starter(runtime: PythonRuntime, name: str) -> Callable[[CommandContext, Arguments], int]:
+    def start(ctx: CommandContext, args: Arguments) -> int:
+        del args
+        from agentsandbox.python.programs import program
 
-    def call() -> None:
-        scheduler.budget.call()  # that of the execution that runs then
+        return program(runtime, name).run(ctx)
 
-    if not runtime.take(call):
-        scheduler.wait_outside(lambda: runtime.take(call))
-    image, start = _image(runtime)
-    executable = _executable(ctx)
-    try:
-        guest = Guest(engine, module, ctx, memory_bytes=runtime.memory_bytes)
-        status_code = guest.run(
-            [executable, start, *words],
-            {**ctx.env, "PYTHONTZPATH": ""},
-            image,
-            lambda guest: _streams(guest, ctx),
-            Door(runtime, ctx, guest, executable).answer,
-        )
-    finally:
-        runtime.give_back()
-    if guest.system is not None and guest.system.pictures:
-        ctx.host.pictures += guest.system.pictures
-    if guest.crash == "stack overflow":
-        ctx.warn("the program used up its stack", 0)
-    elif guest.crash and guest.crash != "aborted":
-        ctx.warn(f"the program ended: {guest.crash}", 0)
-    return status_code
-
-
-def _executable(ctx: CommandContext) -> str:
-    """Return the path of the interpreter as it was called: that of a venv has its own packages."""
-    name = ctx.name
-    if "/" in name:
-        return normalize(ctx.path(name))
-    for folder in ctx.env.get("PATH", "").split(":"):
-        path = f"{ctx.path(folder or '.')}/{name}"
-        if ctx.fs.is_file(path):
-            return _EXECUTABLE if path.startswith(_SYSTEM) else normalize(path)
-    return _EXECUTABLE
-
-
-def _streams(guest: Guest, ctx: CommandContext) -> Mapping[int, Descriptor]:
-    def describe(stream: object) -> Stat:
-        stat = getattr(stream, "stat", None)
-        if stat is not None:
-            found: Stat = stat()
-            return found
-        kind = _S_IFCHR | 0o620 if getattr(stream, "is_terminal", False) else _S_IFIFO | 0o600
-        return Stat(kind, 0, ctx.host.clock())
-
-    return {
-        0: Standard(guest.ask, ctx.stdin, None, lambda: describe(ctx.stdin)),
-        1: Standard(guest.ask, None, ctx.stdout, lambda: describe(ctx.stdout)),
-        2: Standard(guest.ask, None, ctx.stderr, lambda: describe(ctx.stderr)),
-    }
-
-
-def _image(runtime: PythonRuntime) -> tuple[Image, str]:
-    """Return the files of the runtime, the library and the prelude, and the file to run."""
-    if isinstance(runtime.image, tuple):
-        return runtime.image
-    runtime.image = found = _make_image(runtime)
-    return found
-
-
-def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
-    from agentsandbox.python.artifact import data_of, library_of
-    from agentsandbox.python.index import MOUNT_PATH
-    from agentsandbox.python.prelude_code import FOLDER, bytecode_of, prelude_of
-
-    artifact = runtime.artifact()
-    cache = runtime.ready().path.parent
-    packages = runtime.packages.files()
-    files = {
-        **{f"{FOLDER}/{name}": data for name, data in prelude_of(artifact, cache).items()},
-        **{f"{MOUNT_PATH}/{name}": data for name, data in packages.items()},
-        **{
-            f"{MOUNT_PATH}/{name}": data
-            for name, data in bytecode_of(artifact, cache, packages).items()
-        },
-    }
-    start = f"{FOLDER}/start.py"
-    image = Image({artifact.library_path: library_of(artifact), **files}, data_of(artifact))
-    return image, start if start in files else f"{start}c"
+    start.__name__ = name
+    return start

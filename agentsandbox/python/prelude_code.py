@@ -21,7 +21,8 @@ from agentsandbox.kernel.streams import Buffer, Null, decode, encode
 from agentsandbox.limits import Limits
 from agentsandbox.python.artifact import library_of
 from agentsandbox.wasm.descriptors import Standard
-from agentsandbox.wasm.engine import UnavailableError, engine_of_process, trusted, write_file
+from agentsandbox.wasm.engine import engine_of_process, trusted, write_file
+from agentsandbox.wasm.errors import UnavailableError
 from agentsandbox.wasm.system import Image
 
 TYPE_CHECKING = False

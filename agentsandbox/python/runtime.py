@@ -16,14 +16,7 @@ from pathlib import Path
 from weakref import WeakKeyDictionary
 
 from agentsandbox.kernel.fs.base import os_error
-from agentsandbox.python.index import Packages
-from agentsandbox.wasm.engine import (
-    UnavailableError,
-    compile_module,
-    compiled_path,
-    trusted,
-    version,
-)
+from agentsandbox.wasm.errors import UnavailableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +26,7 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.python.artifact import Artifact
-    from agentsandbox.python.index import Index
+    from agentsandbox.python.index import Index, Packages
     from agentsandbox.wasm.engine import Compiled
 
 PREPARE = "agentsandbox python prepare"
@@ -85,20 +78,8 @@ class PythonRuntime:
     """
 
     __slots__ = (
-        "__weakref__",
-        "_artifact",
-        "_lock",
-        "_nested",
-        "_packages",
-        "_place",
-        "_running",
-        "_waiting",
-        "cache",
-        "guests",
-        "image",
-        "made",
-        "memory_bytes",
-        "nesting",
+        "__weakref__", "_artifact", "_lock", "_nested", "_packages", "_place", "_running",
+        "_waiting", "cache", "guests", "image", "made", "memory_bytes", "nesting", "programs",
         "signals",
     )  # fmt: skip
 
@@ -120,7 +101,11 @@ class PythonRuntime:
             raise TypeError(f"cache must be a path or None, not {type(cache).__name__}")
         if not isinstance(signals, bool):
             raise TypeError(f"signals must be True or False, not {type(signals).__name__}")
-        self._packages = Packages(packages, index)
+        self._packages: Packages | None = None
+        if packages or index is not None:
+            from agentsandbox.python.index import Packages
+
+            self._packages = Packages(packages, index)
         self.cache = None if cache is None else Path(cache)
         self.signals = signals
         self._artifact: Artifact | None = None
@@ -129,6 +114,8 @@ class PythonRuntime:
         """The files that guests get from it, made by `command` for the first one."""
         self.made: Sequence[Command] | None = None
         """Its commands, made by `python_commands` when a sandbox first asks."""
+        self.programs: dict[str, Command] | None = None
+        """What its commands do, made by `program` when one first runs."""
         self._lock = threading.Lock()
         self._running = 0
         self._waiting: list[Callable[[], None]] = []
@@ -151,7 +138,11 @@ class PythonRuntime:
     @property
     def packages(self) -> Packages:
         """Return the packages, those of the build included if it is installed."""
+        from agentsandbox.python.index import Packages
+
         found = self._packages
+        if found is None:
+            found = self._packages = Packages()
         if found.zip is None:
             with suppress(UnavailableError):
                 library = self.artifact().library
@@ -170,6 +161,8 @@ class PythonRuntime:
 
     def compiled(self) -> Compiled:
         """Return where the compiled program is, or would be."""
+        from agentsandbox.wasm.engine import compiled_path
+
         place = compiled_path(self.cache_folder(), self.artifact().digest)
         if self.signals:
             return place
@@ -181,6 +174,8 @@ class PythonRuntime:
         Takes a minute and 2 GB of memory. Raises `UnavailableError`: the build is missing or
         damaged, the folder is not private, the disk is full.
         """
+        from agentsandbox.wasm.engine import compile_module, trusted
+
         artifact = self.artifact()
         if force or not self.status().ready:
             artifact.verify()
@@ -195,6 +190,8 @@ class PythonRuntime:
 
     def status(self) -> PythonStatus:
         """Return whether the runtime can run, and why not. Never raises."""
+        from agentsandbox.wasm.engine import trusted, version
+
         python = wasmtime = ""
         size = packages = 0
         folder = self.cache or Path()

@@ -34,8 +34,8 @@ from importlib import metadata
 from pathlib import Path
 from time import monotonic
 
-from agentsandbox.errors import SandboxError
 from agentsandbox.kernel.streams import encode
+from agentsandbox.wasm.errors import UnavailableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,10 +52,6 @@ _MARGIN = 4 << 20
 """Bytes of the thread's stack beyond that, for the host's calls."""
 
 _BLOCK = 1 << 20
-
-
-class UnavailableError(SandboxError):
-    """A guest cannot run here; the message says what to do."""
 
 
 def version() -> str:

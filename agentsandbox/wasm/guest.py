@@ -29,7 +29,8 @@ from wasmtime import _bindings, _ffi
 from agentsandbox.errors import PipeClosed
 from agentsandbox.kernel.fs.base import os_error
 from agentsandbox.wasm import preview1 as wasi
-from agentsandbox.wasm.engine import UnavailableError, version
+from agentsandbox.wasm.engine import version
+from agentsandbox.wasm.errors import UnavailableError
 from agentsandbox.wasm.memory import MASK, Fault, GuestMemory
 from agentsandbox.wasm.system import TYPES, System
 
