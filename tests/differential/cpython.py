@@ -4,8 +4,8 @@
 
 FOLDER is the `Lib/test` of an installed CPython; its files are put into a sandbox, never into this
 repository. Each module runs as `python3 -m unittest`; one that takes longer than `SECONDS` is run
-class by class, and so is one that ends the interpreter. A class that gives no report then counts as
-one error. Failures are sorted into classes by what their tracebacks say. Tests of another version
+class by class, and so is one that ends the interpreter; a class likewise test by test. A test that
+gives no report then counts as one error. Failures are sorted into classes by what their tracebacks say. Tests of another version
 than the guest's fail for that alone: in modules that ask nothing of the system (`PURE`), a failure
 that says nothing of it counts as a difference of version.
 """
@@ -22,7 +22,8 @@ from pathlib import Path
 
 from agentsandbox import Limits, Sandbox
 
-SECONDS = 60
+SECONDS, SECONDS_OF_ONE = 60, 5
+"""The time of a module or a class, and that of one test that runs alone."""
 LIBRARY = "/home/user/lib"
 MODULES = (
     "test_json",
@@ -75,8 +76,7 @@ def walk(suite):
         if isinstance(test, unittest.TestSuite):
             yield from walk(test)
         else:
-            kind = type(test)
-            yield f"{kind.__module__}.{kind.__qualname__}"
+            yield test.id()
 names = dict.fromkeys(walk(unittest.defaultTestLoader.loadTestsFromName(sys.argv[1])))
 print("\\n".join(name for name in names if not name.startswith("doctest.")))
 """
@@ -146,17 +146,22 @@ def run_module(sandbox: Sandbox, name: str) -> Tally:
     listed = sandbox.execute(f"python3 -c '{LIST}' test.{name}", state="discard")
     if listed.exit_code != 0:
         tally.lost(name, listed.stderr)
-    for one in listed.stdout.split():
-        if why := run_piece(sandbox, one, tally):
-            tally.lost(one, why)
+    classes: dict[str, list[str]] = {}
+    for one in listed.stdout.splitlines():
+        classes.setdefault(one.rpartition(".")[0], []).append(one)
+    for kind, tests in classes.items():
+        for one in tests if run_piece(sandbox, kind, tally) else ():
+            if why := run_piece(sandbox, one, tally, SECONDS_OF_ONE):
+                tally.lost(one, why)
     return tally
 
 
-def run_piece(sandbox: Sandbox, name: str, tally: Tally) -> str:
+def run_piece(sandbox: Sandbox, name: str, tally: Tally, seconds: int = SECONDS) -> str:
     """Run tests by their name and count them; return why there is no report, or ""."""
-    result = sandbox.execute(f"python3 -m unittest {name} < /dev/null", state="discard")
-    if result.limit == "timeout":
-        return f"took longer than {SECONDS} s"
+    command = f"timeout {seconds} python3 -m unittest {name} < /dev/null"
+    result = sandbox.execute(command, state="discard")
+    if result.limit == "timeout" or result.exit_code == 124:
+        return f"took longer than {seconds} s"
     if not RAN.search(result.stderr):
         return f"status {result.exit_code}: {result.stderr or result.stdout}"
     tally.add(result.stderr)

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from agentsandbox import Limits, Sandbox
 from tests.python.attacks import ALL, MODES
 from tests.security.worker import Worker, WorkerError
 
@@ -67,6 +68,18 @@ def test_attack_on_a_host_that(workers: dict[str, Worker], mode: str, name: str)
     if mode not in workers:
         pytest.skip("this system has no fork")
     assert workers[mode].ask(name) == []
+
+
+@pytest.mark.xfail(strict=False, reason="a call that is ended while it waits keeps its place")
+def test_calls_that_wait_and_are_ended_give_their_place_back() -> None:
+    from agentsandbox.python import PythonRuntime
+
+    runtime = PythonRuntime(guests=2)
+    crowd = "for i in $(seq 20); do python3 -c 'import time; time.sleep(0.05)' & done; wait"
+    with Sandbox(python=runtime, limits=Limits(timeout=0.3), jobs="kill") as sandbox:
+        sandbox.execute(crowd)
+    with Sandbox(python=runtime, limits=Limits(timeout=5)) as sandbox:
+        assert sandbox.execute("python3 -c 'print(1)'").stdout == "1\n"
 
 
 def main() -> None:
