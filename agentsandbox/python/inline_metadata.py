@@ -73,26 +73,39 @@ def needs_of_script(ctx: CommandContext, source: bytes, name: str) -> Needs | No
 
 
 def _block(text: str, name: str) -> str | None:
-    """Return the lines of the block without their "# ", None if it does not end."""
-    found: list[str] = []
-    held: list[str] | None = None
-    end = 0
-    for line in text.splitlines():
-        if held is None:
-            if line == "# /// script":
-                if found:
-                    raise MetadataError(f"{name} has several blocks of script metadata")
-                held, end = [], 0
-        elif line == "# ///":
-            end = len(held)
-            held.append("")
-        elif line == "#" or line.startswith("# "):
-            held.append(line[2:])
-        else:
-            found, held = held[:end], None
-    if held:
-        found = held[:end]
-    return "\n".join(found) if found else None
+    """Return the lines of the block `script` without their "# ", None without one.
+
+    A block of any type reaches to the last "# ///" of the comment that it stands in, and what it
+    holds begins no other block.
+    """
+    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    last = _last_ends(lines)
+    found: str | None = None
+    here = 0
+    while here + 1 < len(lines):
+        kind = lines[here].removeprefix("# /// ")
+        end = last[here + 1]
+        is_start = kind != lines[here] and kind.isascii() and kind.replace("-", "a").isalnum()
+        if not is_start or end < here + 2:
+            here += 1
+            continue
+        if kind == "script":
+            if found is not None:
+                raise MetadataError(f"{name} has several blocks of script metadata")
+            found = "\n".join([line[2:] for line in lines[here + 1 : end]])
+        here = end + 1
+    return found
+
+
+def _last_ends(lines: list[str]) -> list[int]:
+    """Return for each line the number of the last "# ///" in the comment from there on, or -1."""
+    found = [-1] * (len(lines) + 1)
+    for number in range(len(lines) - 1, -1, -1):
+        line = lines[number]
+        if line == "#" or line.startswith("# "):
+            after = found[number + 1]
+            found[number] = number if after < 0 and line == "# ///" else after
+    return found
 
 
 def _parsed(text: str, most: int, name: str) -> Mapping[str, object]:
