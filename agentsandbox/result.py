@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 from agentsandbox.errors import SandboxError
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from agentsandbox.errors import LimitName
 
@@ -18,6 +20,9 @@ SHOWN = 60
 
 HTML_SHOWN = 50_000
 """Characters of both streams together in a notebook."""
+
+
+_NO_PICTURES: Mapping[str, bytes] = MappingProxyType({})
 
 
 class ExecutionError(SandboxError):
@@ -43,9 +48,11 @@ class ExecutionResult:
              "output_bytes" and "value_bytes" are fields of `Limits`; "processes" means more than
              256 at a time; "cancelled" means `Sandbox.cancel`, or the end of the task that
              awaited it
+    pictures   the PNG and SVG files that Python programs wrote and that were there at the end, by
+             path: eight at most, of 2 MiB each at most
     """
 
-    __slots__ = ("_entries", "duration", "exit_code", "limit", "script")
+    __slots__ = ("_entries", "duration", "exit_code", "limit", "pictures", "script")
 
     def __init__(
         self,
@@ -55,6 +62,7 @@ class ExecutionResult:
         script: str = "",
         duration: float = 0.0,
         limit: LimitName | None = None,
+        pictures: Mapping[str, bytes] | None = None,
     ) -> None:
         """`entries` is the ordered log: (1 for stdout or 2 for stderr, bytes)."""
         self._entries = entries
@@ -62,6 +70,7 @@ class ExecutionResult:
         self.script = script
         self.duration = duration
         self.limit = limit
+        self.pictures: Mapping[str, bytes] = pictures or _NO_PICTURES
 
     @property
     def stdout_bytes(self) -> bytes:
@@ -107,7 +116,7 @@ class ExecutionResult:
         return b"".join([data for stream, data in entries if stream == number])
 
     def _repr_html_(self) -> str:
-        """Return HTML for notebooks: both streams in order, errors in red, status and limit."""
+        """Return HTML for notebooks: both streams in order, errors in red, pictures, status."""
         from html import escape
 
         room = HTML_SHOWN
@@ -125,7 +134,8 @@ class ExecutionResult:
         )
         color = "#2e7d32" if self.exit_code == 0 else "#b00020"
         output = f'<pre style="white-space:pre-wrap">{"".join(parts)}</pre>'
-        return f'{output}<small style="color:{color}">{escape(end)}</small>'
+        pictures = "".join([_picture(path, data) for path, data in self.pictures.items()])
+        return f'{output}{pictures}<small style="color:{color}">{escape(end)}</small>'
 
     def __repr__(self) -> str:
         shown = [f"exit_code={self.exit_code}"]
@@ -135,3 +145,14 @@ class ExecutionResult:
         if self.limit is not None:
             shown.append(f"limit={self.limit!r}")
         return f"ExecutionResult({', '.join(shown)})"
+
+
+def _picture(path: str, data: bytes) -> str:
+    """Return HTML that shows a picture and runs nothing: an SVG file too is shown as an image."""
+    from base64 import b64encode
+    from html import escape
+
+    kind = "svg+xml" if path.endswith(".svg") else "png"
+    source = f"data:image/{kind};base64,{str(b64encode(data), 'ascii')}"
+    name = escape(path, quote=True)
+    return f'<figure><img src="{source}" alt="{name}"><figcaption>{name}</figcaption></figure>'

@@ -484,6 +484,20 @@ def test_banned_imports() -> None:
     assert not broken
 
 
+def test_guests_have_no_system_of_the_host() -> None:
+    """wasmtime's own WASI would open files of the host; guests get ours only."""
+    banned = {"WasiConfig", "define_wasi", "set_wasi", "set_wasi_http", "preopen_dir"}
+    found = [
+        f"{path}:{node.lineno}"
+        for path, tree in modules().items()
+        for node in ast.walk(tree)
+        if (isinstance(node, ast.Attribute) and node.attr in banned)
+        or (isinstance(node, ast.Name) and node.id in banned)
+        or (isinstance(node, ast.alias) and node.name in banned)
+    ]
+    assert not found
+
+
 def test_banned_calls() -> None:
     broken = []
     for path, tree in modules().items():

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from agentsandbox.python import PythonRuntime
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 EXPECTED = {
     "demo": [
@@ -46,6 +48,13 @@ EXPECTED = {
         '{"exitCode": 0, "output": "ok: fix\\n", "error": null}',
         "The message is now: fix: read empty files",
     ],
+    "data_analysis": [
+        "Python 3.15",
+        "- north: 1606",
+        "The best region is **north**",
+        "/workspace/sales.png: a picture, PNG",
+        "4782",
+    ],
     "custom_command": [
         "HELLO!!",
         "shout: unrecognized option '--volume=11'",
@@ -57,6 +66,8 @@ EXPECTED = {
 
 @pytest.mark.parametrize("example", sorted(EXPECTED))
 def test_example(example: str) -> None:
+    if example == "data_analysis" and not PythonRuntime().status().ready:
+        pytest.skip(PythonRuntime().status().reason)
     ran = subprocess.run(
         [sys.executable, str(EXAMPLES / f"{example}.py")],
         capture_output=True,

@@ -124,7 +124,7 @@ class Host:
 
     __slots__ = (
         "_make_random", "_random", "clock", "columns", "commands", "hostname", "is_seeded", "locks",
-        "network", "scheduler", "started", "user",
+        "network", "pictures", "scheduler", "started", "user",
     )  # fmt: skip
 
     def __init__(
@@ -153,6 +153,8 @@ class Host:
         self.network = network
         self.commands = commands
         """The names of all commands."""
+        self.pictures: list[str] = []
+        """Paths of the pictures that programs wrote, for the result of the execution."""
         self.started = clock()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""

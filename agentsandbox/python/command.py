@@ -88,6 +88,8 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
         )
     finally:
         runtime.give_back()
+    if guest.system is not None and guest.system.pictures:
+        ctx.host.pictures += guest.system.pictures
     if guest.crash == "stack overflow":
         ctx.warn("the program used up its stack", 0)
     elif guest.crash and guest.crash != "aborted":

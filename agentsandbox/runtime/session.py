@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 HISTORY = 100
 """Scripts that `history` shows."""
 
+_PICTURES, _PICTURE_BYTES = 8, 2 << 20
+"""The most pictures of a result, and bytes of each."""
+
 _AGENT, _ROOT = 1000, 0
 """The uid of scripts, and that of the host program."""
 
@@ -283,9 +286,28 @@ class Execution:
             session.fs.uid = session.fs.script_thread = _ROOT
             self._clean_up(shell, limit)
             self.result = ExecutionResult(
-                log.entries, status, script=self.script, duration=monotonic() - began, limit=limit
+                log.entries,
+                status,
+                script=self.script,
+                duration=monotonic() - began,
+                limit=limit,
+                pictures=self._pictures() if session.machine.host.pictures else None,
             )
         return self.result
+
+    def _pictures(self) -> Mapping[str, bytes]:
+        """Return the pictures that were written and are still there."""
+        session = self.session
+        found: dict[str, bytes] = {}
+        for path in dict.fromkeys(session.machine.host.pictures):
+            try:
+                info = session.fs.stat(path)
+                if info.is_file and info.size <= _PICTURE_BYTES and len(found) < _PICTURES:
+                    found[path] = session.fs.read_bytes(path)
+            except OSError:  # it is not there any more
+                continue
+        session.machine.host.pictures.clear()
+        return found
 
     def _shell(self) -> Shell:
         """Return the shell to run in, on a machine that is ready for this call."""

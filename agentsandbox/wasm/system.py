@@ -58,6 +58,7 @@ _REQUEST = 64 << 20
 _PATH = 4096
 _EXPONENT = 1_000_000_000
 _UID_SHIFT, _GID_SHIFT = 12, 32
+_PICTURES, _MOST_PICTURES = (".png", ".svg"), 64
 _MOST_SUBSCRIPTIONS = 1024
 
 TYPES = {
@@ -161,6 +162,8 @@ class System:
         self._words = [encode(word) for word in words]
         self._env = [encode(f"{name}={value}") for name, value in env.items()]
         self.descriptors: dict[int, Descriptor] = dict(descriptors)
+        self.pictures: list[str] = []
+        """PNG and SVG files that the guest opened for writing."""
         self.descriptors[3] = Directory(home.ask, home.fs, "")
 
     # arguments, environment, clocks
@@ -632,6 +635,8 @@ class System:
                     return Contents(file.read(), info, name)
                 file.acquire()
                 return Opened(ask, file, info, name, reads=True)
+        if name.endswith(_PICTURES) and len(self.pictures) < _MOST_PICTURES:
+            self.pictures.append(name)
         if info is None:
             fs.open(name, "x", permissions=permissions).release()
         elif opening & wasi.O_TRUNC and info.is_file:

@@ -133,8 +133,7 @@ def place(sandbox: Sandbox, folder: Path, modules: list[str]) -> None:
             sandbox.fs.makedirs(target.rpartition("/")[0])
             content = path.read_bytes()
             if path.name == "script_helper.py":  # the option is refused: there are no signals
-                content = content.replace(b"'-X', 'faulthandler', ", b"")
-                content = content.replace(b"['-X', 'faulthandler']", b"[]")
+                content = content.replace(b", '-X', 'faulthandler'", b"")
             sandbox.fs.write_bytes(target, content)
             sandbox.fs.chmod(target, stat.S_IMODE(path.stat().st_mode))
 

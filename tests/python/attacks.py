@@ -13,7 +13,9 @@ import json
 import os
 import sys
 import threading
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic, sleep
 from typing import Literal
 
@@ -171,8 +173,12 @@ def script_of(name: str) -> str:
     return SCRIPTS.get(name, "python3 attack.py")
 
 
-def try_attack(name: str, overshoot: float = OVERSHOOT) -> list[str]:
-    """Run the attack and then an honest script, in one sandbox; return what was wrong."""
+def try_attack(
+    name: str,
+    overshoot: float = OVERSHOOT,
+    turn: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> list[str]:
+    """Run the attack and then, in its turn, an honest script; return what was wrong."""
     files = {**FILES, "attack.py": ATTACKS.get(name, "")}
     problems = []
     limits = Limits(timeout=TIMEOUT)
@@ -192,7 +198,8 @@ def try_attack(name: str, overshoot: float = OVERSHOOT) -> list[str]:
             problems.append(f"shows the host: {result.stderr[-300:]}")
         if name in ENDLESS and result.limit != "timeout" and not refused(result.stderr):
             problems.append(f"ended with {result.exit_code}: {result.stderr[-300:]}")
-        problems += use_afterwards(sandbox)
+        with turn():
+            problems += use_afterwards(sandbox)
     return problems
 
 
@@ -241,8 +248,16 @@ def try_in_child(name: str) -> list[str]:
 
 
 def try_in_threads(name: str) -> list[str]:
+    together, one = threading.Barrier(THREADS), threading.Lock()
+
+    @contextmanager
+    def turn() -> Iterator[None]:
+        together.wait(TIMEOUT + 10)
+        with one:
+            yield
+
     with ThreadPoolExecutor(THREADS) as pool:
-        found = list(pool.map(lambda _: try_attack(name, CROWDED), range(THREADS)))
+        found = list(pool.map(lambda _: try_attack(name, CROWDED, turn), range(THREADS)))
     return sorted({problem for problems in found for problem in problems})
 
 

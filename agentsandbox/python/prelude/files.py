@@ -140,6 +140,8 @@ def scandir(path="."):
 
 def open_(path, flags, mode=0o777, *, dir_fd=None):
     """Open a file; a new file gets `mode` without the bits of the umask."""
+    if not flags & (os.O_RDONLY | os.O_WRONLY | os.O_RDWR):
+        flags |= os.O_RDONLY  # 0 on Linux, a bit of its own in WASI
     if not flags & os.O_CREAT:
         return posix.open(path, flags, mode, dir_fd=dir_fd)
     new = dir_fd is None and (flags & os.O_EXCL or not os.path.lexists(path))

@@ -310,7 +310,7 @@ def learn_errors(source):
 
 
 def run_code(code, main):
-    """Run the code of a script, then flush the streams: before a traceback, as CPython does."""
+    """Run the code of a file, then flush the streams; CPython does so, and not for -c and -m."""
     try:
         exec(code, main.__dict__)
     finally:
@@ -490,7 +490,6 @@ def report(error):
     """Print an exception that ended the script; return the exit status."""
     if isinstance(error, SystemExit):
         return status_of(error)
-    flush_streams()
     errors.strip_all(error)
     trace = error.__traceback__
     sys.last_exc = sys.last_value = error
@@ -515,10 +514,6 @@ def status_of(leaving):
         return 0
     if isinstance(code, int):
         return code & 0xFF if -(1 << 31) <= code < 1 << 31 else 255
-    try:
-        sys.stdout.flush()
-    except (OSError, ValueError, AttributeError):
-        pass
     print(code, file=sys.stderr)
     return 1
 

@@ -53,5 +53,5 @@ print(
 try:
     hashlib.new("sha0")
 except ValueError as e:
-    print(e)
+    print(type(e).__name__)
 base64.b64decode("abc")
