@@ -412,7 +412,7 @@ function runText({ source, module, print, name }) {
     require: requireFunction(mainModule), __filename: name, __dirname: "." });
   if (name === "[eval]") {
     for (const one of Object.keys(makers)) {
-      if (/^[a-z_0-9]+$/.test(one) && !(one in globalThis)) {
+      if (/^[a-z_0-9]+$/.test(one) && (one === "crypto" || !(one in globalThis))) {
         lazy(globalThis, one, () => builtin(one));
       }
     }
