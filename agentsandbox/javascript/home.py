@@ -37,6 +37,9 @@ PATIENCE_SECONDS = 0.002
 END_SECONDS = 0.01
 """How long the home waits for a guest that was stopped, before it stops it again."""
 
+_QUESTION = 40
+"""Steps of the budget that a question draws: the clock is looked at every few milliseconds."""
+
 THREAD_BYTES = 24 << 20
 """The stack of a guest's thread: more than wasm may take."""
 
@@ -157,7 +160,7 @@ class Home:
     def _answer_question(self) -> None:
         assert self._question is not None
         header, payload = self._question
-        self._ctx.budget.step(1 + (len(payload) >> 12))
+        self._ctx.budget.step(_QUESTION + (len(payload) >> 12))
         self._reply = self._answer(header, payload)
         self._question = None
         self._answered.release()

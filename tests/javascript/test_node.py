@@ -44,6 +44,7 @@ def prepared() -> None:
         ("echo 'exports.x = 5' > m.js; node -r ./m.js -p 'require(\"./m\").x'", "5\n"),
         ("node -e 'process.exit(3)'; echo $?", "3\n"),
         ("node -p 'path.basename(fs.realpathSync(\"/tmp\")) + os.EOL.length'", "tmp1\n"),
+        ("node -p 'crypto.randomBytes(4).length'", "4\n"),
         ("node -e 'const fs = 1; console.log(fs, __filename)'", "1 [eval]\n"),
         (
             "echo 'console.log(__filename, process.argv)' | node - a",

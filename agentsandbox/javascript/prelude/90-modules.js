@@ -334,8 +334,9 @@ makers.url = () => ({
     return decodeURIComponent(url.pathname);
   },
   pathToFileURL(path) {
-    return new URL(`file://${builtin("path").resolve(path).split("/").map(encodeURIComponent)
-      .join("/").replaceAll("%3A", ":").replaceAll("%40", "@")}`);
+    const whole = builtin("path").resolve(path) + (path.endsWith("/") && path !== "/" ? "/" : "");
+    return new URL(`file://${whole.replace(/[%\\\n\r\t#?[\]|^~]/g,
+      (letter) => `%${letter.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`)}`);
   },
   parse(text, query) {
     const url = new URL(text, "relative://x");

@@ -351,7 +351,8 @@ function load(name) {
     const parent = mainModule ?? new Module(name);
     return exported(name, requireFrom(name, parent));
   }
-  const url = JSON.stringify(builtin("url").pathToFileURL(name).href);
+  const url = JSON.stringify(name === text.path ? `file://${name}`
+    : builtin("url").pathToFileURL(name).href);
   const folder = JSON.stringify(builtin("path").dirname(name));
   bridged.set(`resolve ${name}`, (wanted) => {
     const found = resolve(name, wanted);
@@ -399,7 +400,7 @@ function runFile(name) {
 }
 
 function runText({ source, module, print, name }) {
-  const virtual = `${settings.cwd}/${name}`;
+  const virtual = `${settings.cwd}/${module ? "[eval1]" : name}`;
   if (module) {
     Object.assign(text, { source, path: virtual });
     runModule(virtual);
@@ -411,7 +412,7 @@ function runText({ source, module, print, name }) {
     require: requireFunction(mainModule), __filename: name, __dirname: "." });
   if (name === "[eval]") {
     for (const one of Object.keys(makers)) {
-      if (/^[a-z_0-9]+$/.test(one) && !(one in globalThis)) {
+      if (/^[a-z_0-9]+$/.test(one) && (one === "crypto" || !(one in globalThis))) {
         lazy(globalThis, one, () => builtin(one));
       }
     }
