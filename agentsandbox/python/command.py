@@ -30,6 +30,9 @@ def python_commands(runtime: PythonRuntime) -> Sequence[Command]:
             )
             for name, usage in _NAMES.items()
         ]
+        for name in runtime.package_programs():
+            usage = f"Usage: {name} [ARG]...\nRun {name}, a program of the runtime's packages.\n"
+            runtime.made.append(command(name, usage, raw=True)(_starter(runtime, name)))
     return runtime.made
 
 

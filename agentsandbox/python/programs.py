@@ -10,6 +10,7 @@ from __future__ import annotations
 from agentsandbox.contract.command import command, normalize
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.fs.base import Stat
+from agentsandbox.kernel.streams import encode
 from agentsandbox.python.door import Door
 from agentsandbox.python.pip import pip_commands
 from agentsandbox.python.uv import uv_commands
@@ -20,14 +21,16 @@ from agentsandbox.wasm.system import Image
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from agentsandbox.contract.command import Arguments, Command, CommandContext
+    from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.python.runtime import PythonRuntime
     from agentsandbox.wasm.descriptors import Descriptor
     from agentsandbox.wasm.guest import Guest
 
 _EXECUTABLE = "/usr/bin/python3"
+_BIN = "/usr/local/bin"
 _SYSTEM = ("/usr/bin/", "/bin/")
 _S_IFIFO, _S_IFCHR = 0o010000, 0o020000
 
@@ -45,6 +48,7 @@ def program(runtime: PythonRuntime, name: str) -> Command:
             *_interpreters(runtime),
             *pip_commands(runtime.packages),
             *uv_commands(runtime.packages),
+            *_packaged(runtime),
         ]
         found = runtime.programs = {command.name: command for command in commands}
     return found[name]
@@ -52,12 +56,27 @@ def program(runtime: PythonRuntime, name: str) -> Command:
 
 def _interpreters(runtime: PythonRuntime) -> Sequence[Command]:
     def run(ctx: CommandContext, args: Arguments) -> int:
-        try:
-            return _run(runtime, ctx, args.operands)
-        except UnavailableError as error:
-            raise CommandError(f"Python is not available in this sandbox: {error}", 127) from None
+        return _guarded(runtime, ctx, args.operands)
 
     return [command(name, _USAGE, raw=True)(run) for name in ("python3", "python")]
+
+
+def _packaged(runtime: PythonRuntime) -> Iterator[Command]:
+    """Yield the programs of the runtime's packages, as `pytest`."""
+    for name in runtime.packages.programs():
+
+        def run(ctx: CommandContext, args: Arguments, name: str = name) -> int:
+            return _guarded(runtime, ctx, [f"{_BIN}/{name}", *args.operands])
+
+        yield command(name, f"Usage: {name} [ARG]...\nRun {name}.\n", raw=True)(run)
+
+
+def _guarded(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> int:
+    """Run the interpreter, or say why there is none."""
+    try:
+        return _run(runtime, ctx, words)
+    except UnavailableError as error:
+        raise CommandError(f"Python is not available in this sandbox: {error}", 127) from None
 
 
 def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> int:
@@ -68,16 +87,11 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
         raise UnavailableError(f"wasmtime cannot be loaded: {error}") from None
     engine = engine_of_process(runtime.signals)
     module = engine.load(place)
-    scheduler = ctx.host.scheduler
-
-    def call() -> None:
-        scheduler.budget.call()  # that of the execution that runs then
-
-    if not runtime.take(call):
-        scheduler.wait_outside(lambda: runtime.take(call))
     image, start = _image(runtime)
     executable = _executable(ctx)
+    place_of_guest = _PlaceOfGuest(runtime, ctx.host.scheduler)
     try:
+        place_of_guest.take()
         guest = Guest(engine, module, ctx, memory_bytes=runtime.memory_bytes)
         status_code = guest.run(
             [executable, start, *words],
@@ -87,7 +101,7 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
             Door(runtime, ctx, guest, executable).answer,
         )
     finally:
-        runtime.give_back()
+        place_of_guest.give_back()
     if guest.system is not None and guest.system.pictures:
         ctx.host.pictures += guest.system.pictures
     if guest.crash == "stack overflow":
@@ -95,6 +109,36 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
     elif guest.crash and guest.crash != "aborted":
         ctx.warn(f"the program ended: {guest.crash}", 0)
     return status_code
+
+
+class _PlaceOfGuest:
+    """One of the places for running programs that a runtime has; waits until there is one."""
+
+    __slots__ = ("_runtime", "_scheduler", "_taken")
+
+    def __init__(self, runtime: PythonRuntime, scheduler: Scheduler) -> None:
+        self._runtime = runtime
+        self._scheduler = scheduler
+        self._taken = False
+
+    def take(self) -> None:
+        """Take a place, as soon as there is one."""
+        if not self._try():
+            self._scheduler.wait_outside(self._try)
+
+    def _try(self) -> bool:
+        """Whether it has a place now; the scheduler may ask several times."""
+        if not self._taken:
+            self._taken = self._runtime.take(self)
+        return self._taken
+
+    def __call__(self) -> None:
+        """Wake the execution that runs then: a place is free."""
+        self._scheduler.budget.call()
+
+    def give_back(self) -> None:
+        """Give the place back, or wait for none any more."""
+        self._runtime.give_back(self, taken=self._taken)
 
 
 def _executable(ctx: CommandContext) -> str:
@@ -144,6 +188,7 @@ def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
     files = {
         **{f"{FOLDER}/{name}": data for name, data in prelude_of(artifact, cache).items()},
         **{f"{MOUNT_PATH}/{name}": data for name, data in packages.items()},
+        **{f"{_BIN}/{name}": encode(text) for name, text in runtime.packages.programs().items()},
         **{
             f"{MOUNT_PATH}/{name}": data
             for name, data in bytecode_of(artifact, cache, packages).items()

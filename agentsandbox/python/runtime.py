@@ -112,13 +112,13 @@ class PythonRuntime:
         self._place: Compiled | None = None
         self.image: object = None
         """The files that guests get from it, made by `command` for the first one."""
-        self.made: Sequence[Command] | None = None
+        self.made: list[Command] | None = None
         """Its commands, made by `python_commands` when a sandbox first asks."""
         self.programs: dict[str, Command] | None = None
         """What its commands do, made by `program` when one first runs."""
         self._lock = threading.Lock()
         self._running = 0
-        self._waiting: list[Callable[[], None]] = []
+        self._waiting: set[Callable[[], None]] = set()
         self._nested: WeakKeyDictionary[Scheduler, int] = WeakKeyDictionary()
 
     def __repr__(self) -> str:
@@ -148,6 +148,10 @@ class PythonRuntime:
                 library = self.artifact().library
                 self._packages = found = Packages(found.packages, found.index, library)
         return found
+
+    def package_programs(self) -> Sequence[str]:
+        """Return the names of the programs of `packages`. Raises `WheelError` if one is unfit."""
+        return () if self._packages is None else tuple(self.packages.programs())
 
     # preparing
 
@@ -246,16 +250,19 @@ class PythonRuntime:
             if self._running < self.guests:
                 self._running += 1
                 return True
-            self._waiting.append(call)
+            self._waiting.add(call)
             return False
 
-    def give_back(self) -> None:
-        """Count one running program less."""
+    def give_back(self, call: Callable[[], None], *, taken: bool) -> None:
+        """Count one running program less if it was `taken`; `call` is not called any more."""
         with self._lock:
+            self._waiting.discard(call)
+            if not taken:
+                return
             self._running -= 1
-            waiting, self._waiting = self._waiting, []
-        for call in waiting:
-            call()
+            waiting, self._waiting = self._waiting, set()
+        for other in waiting:
+            other()
 
     def nest(self, scheduler: Scheduler) -> Callable[[], None]:
         """Count a program that waits for one that it starts; call the result when it goes on.

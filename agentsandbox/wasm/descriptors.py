@@ -147,13 +147,22 @@ class Opened(Descriptor):
 
     kind = wasi.REGULAR
 
-    def __init__(self, ask: Ask[object], file: File, info: Stat, path: str, *, reads: bool) -> None:
+    def __init__(
+        self,
+        ask: Ask[object],
+        file: File,
+        info: Stat,
+        path: str,
+        *,
+        reads: bool,
+        appends: bool,
+    ) -> None:
         self._ask = ask
         self.file = file
         self._reads = reads
         self.path = path
         self.kind = wasi.file_type(info.mode)
-        self.flags = wasi.FD_APPEND if file.append else 0
+        self.flags = wasi.FD_APPEND if appends else 0
 
     def _work(self, work: Callable[[], T]) -> T:
         return self._ask(work)  # type: ignore[return-value]
@@ -164,7 +173,12 @@ class Opened(Descriptor):
         return self._work(lambda: self.file.read(size))
 
     def write(self, data: bytes) -> None:
-        self._work(lambda: self.file.write(data))
+        def work() -> None:
+            if self.flags & wasi.FD_APPEND and not self.file.append:
+                self.file.seek(0, os.SEEK_END)
+            self.file.write(data)
+
+        self._work(work)
 
     def _at(self, offset: int, work: Callable[[], T]) -> T:
         def there() -> T:

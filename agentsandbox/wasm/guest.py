@@ -71,6 +71,7 @@ class Guest:
         self.ctx = ctx
         self.fs = ctx.fs
         self.umask = ctx.umask
+        self.linux_errors = False
         self.status: int | None = None
         self.crash = ""
         """What ended the guest, if it did not end itself."""
@@ -236,7 +237,7 @@ class Guest:
         try:
             return method(self.system, *numbers)
         except OSError as error:
-            return wasi.number_of(error)
+            return wasi.number_of(error, linux=self.linux_errors)
         except Fault:
             return wasi.FAULT
         except _StoppedError:

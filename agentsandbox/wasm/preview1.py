@@ -28,9 +28,22 @@ _OF_HOST = {
 }
 
 
-def number_of(error: OSError) -> int:
-    """Return WASI's number for an error of the sandbox; EIO for one that WASI does not have."""
-    return _OF_HOST.get(error.errno or 0, IO)
+_CLASHES = {
+    getattr(errno, name): 1000 + number
+    for name, number in (("EACCES", 13), ("EBUSY", 16), ("EEXIST", 17), ("ELOOP", 40))
+}
+
+
+def number_of(error: OSError, *, linux: bool = False) -> int:
+    """Return WASI's number for an error of the sandbox; EIO for one that WASI does not have.
+
+    With `linux`, errors whose WASI number means another error on Linux that Python has a class for
+    (EACCES is 2, Linux's ENOENT) are answered as 1000 plus their Linux number.
+    """
+    number = error.errno or 0
+    if linux and number in _CLASHES:
+        return _CLASHES[number]
+    return _OF_HOST.get(number, IO)
 
 
 # types of files

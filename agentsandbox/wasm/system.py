@@ -634,19 +634,17 @@ class System:
                 if info.is_file:
                     return Contents(file.read(), info, name)
                 file.acquire()
-                return Opened(ask, file, info, name, reads=True)
+                return Opened(ask, file, info, name, reads=True, appends=False)
         if name.endswith(_PICTURES) and len(self.pictures) < _MOST_PICTURES:
             self.pictures.append(name)
         if info is None:
-            fs.open(name, "x", permissions=permissions).release()
+            kind: Mode = "x" if opening & wasi.O_EXCL else "w"  # "w" creates what a link names
+            fs.open(name, kind, permissions=permissions).release()
         elif opening & wasi.O_TRUNC and info.is_file:
             fs.open(name, "w").release()
-        kind: Mode = "r+" if reads else "a" if mode & wasi.FD_APPEND else "r+"
-        file = fs.open(name, kind)
-        if mode & wasi.FD_APPEND and reads:
-            file.release()
-            file = fs.open(name, "a")
-        return Opened(ask, file, info or file.stat(), name, reads=reads)
+        appends = bool(mode & wasi.FD_APPEND)
+        file = fs.open(name, "a" if appends and not reads else "r+")
+        return Opened(ask, file, info or file.stat(), name, reads=reads, appends=appends)
 
     def path_readlink(
         self, number: int, path: int, size: int, buffer: int, room: int, result: int

@@ -70,7 +70,6 @@ def test_attack_on_a_host_that(workers: dict[str, Worker], mode: str, name: str)
     assert workers[mode].ask(name) == []
 
 
-@pytest.mark.xfail(strict=False, reason="a call that is ended while it waits keeps its place")
 def test_calls_that_wait_and_are_ended_give_their_place_back() -> None:
     from agentsandbox.python import PythonRuntime
 
