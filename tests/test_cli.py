@@ -456,6 +456,7 @@ def test_skills_list() -> None:
     listed = json.loads(out)
     assert status == 0
     assert [skill["name"] for skill in listed] == [
+        "data-report",
         "git-workflow",
         "python-dev",
         "skills-system-validation",
