@@ -461,7 +461,7 @@ def test_skills_list() -> None:
         "python-dev",
         "skills-system-validation",
     ]
-    assert "scripts/scaffold.sh" in listed[1]["files"]
+    assert "scripts/scaffold.sh" in listed[2]["files"]
 
 
 def test_skills_show() -> None:

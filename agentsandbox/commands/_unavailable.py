@@ -7,8 +7,10 @@ _LANGUAGE = "do not run in this sandbox; use the shell, awk, jq, sed or bc"
 GROUPS = {
     "nothing can be installed in this sandbox; use the commands that are there (compgen -c lists "
     "them)": "apk apt apt-cache apt-get aptitude brew bundle cargo-install composer conda dnf dpkg "
-    "easy_install gem mamba npm npx pacman pip pip3 pipenv pipx pnpm poetry rpm snap uv yarn yum "
-    "zypper",
+    "gem mamba npm npx pacman pnpm rpm snap yarn yum zypper",
+    "Python packages cannot be installed in this sandbox; use the commands that are there": (
+        "easy_install pip pip3 pipenv pipx poetry uv"
+    ),
     f"Python programs {_LANGUAGE}": "ipython jupyter pypy3 pytest python python2 python3 "
     "virtualenv",
     f"programs in other languages {_LANGUAGE}": "bun deno java julia kotlin lua luajit node nodejs "

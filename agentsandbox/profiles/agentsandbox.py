@@ -27,6 +27,7 @@ __all__ = [
     "COMMAND",
     "find_skill",
     "get_skill_tool",
+    "languages_of",
     "name_schema",
     "sandbox_tool",
     "shown_errors",
@@ -61,9 +62,21 @@ def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
     async def handle(arguments: Mapping[str, Any]) -> str:
         return _answer(await sandbox.aexecute(arguments["command"]), max_output)
 
-    return make_tool(
-        _refuse, "sandbox_execute", EXECUTE_DESCRIPTION, handle, COMMAND, "command", run=run
-    )
+    description = EXECUTE_DESCRIPTION + languages_of(sandbox)
+    return make_tool(_refuse, "sandbox_execute", description, handle, COMMAND, "command", run=run)
+
+
+def languages_of(sandbox: Sandbox) -> str:
+    """Return the sentences of a description that say which languages scripts can use."""
+    options, found = sandbox.options, ""
+    if options.python is not None and (status := options.python.status()).ready:
+        found += (
+            f" python3 is CPython {status.python} with numpy, pandas, matplotlib and more "
+            "(`pip list`), on the same files."
+        )
+    if options.javascript is not None:
+        found += " node runs JavaScript on the same files."
+    return found
 
 
 def get_skill_tool(sandbox: Sandbox) -> Tool:

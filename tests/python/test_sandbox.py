@@ -13,6 +13,7 @@ pytest.importorskip("wasmtime")
 
 from agentsandbox import AgentSkill, Limits, Sandbox
 from agentsandbox.policy import CommandRequest
+from agentsandbox.profiles.agentsandbox import tools
 from agentsandbox.python import PythonRuntime
 
 STATUS = PythonRuntime().status()
@@ -82,6 +83,16 @@ def test_pictures_are_in_the_result() -> None:
         assert list(result.pictures) == ["/workspace/a.svg"]
         assert "data:image/svg+xml;base64," in result._repr_html_()
         assert not sandbox.execute("echo").pictures
+
+
+def test_descriptions_and_hints_know_whether_python_is_there() -> None:
+    with Sandbox(python=True) as sandbox:
+        assert "python3 is CPython 3.15" in tools(sandbox)[0].description
+        assert sandbox.execute("pytest").stderr == "bash: line 1: pytest: command not found\n"
+        assert "nothing can be installed" in sandbox.execute("apt-get install x").stderr
+    with Sandbox() as sandbox:
+        assert "python3" not in tools(sandbox)[0].description
+        assert "Python programs do not run in this sandbox" in sandbox.execute("pytest").stderr
 
 
 def test_jobs_pipelines_and_traps() -> None:

@@ -14,7 +14,10 @@ def suggest(shell: Shell, name: str) -> str | None:
             "the script has the line ends of Windows: remove them, "
             "for instance with sed -i 's/\\r$//' FILE (D-windows-lines)"
         )
-    hint = shell.machine.available.hint(name)
+    own, available = shell.machine.commands, shell.machine.available
+    hint = available.hint(name)
+    if hint is not None and any(available.hint(other) == hint for other in own):
+        return None  # the host offers one of its kind: the hint would not be true
     if hint is not None:
         return f"{name} is not available in this sandbox: {hint} (D-not-available)"
     near = _near(shell, name)
