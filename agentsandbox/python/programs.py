@@ -12,8 +12,6 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.fs.base import Stat
 from agentsandbox.kernel.streams import encode
 from agentsandbox.python.door import Door
-from agentsandbox.python.pip import pip_commands
-from agentsandbox.python.uv import uv_commands
 from agentsandbox.wasm.descriptors import Standard
 from agentsandbox.wasm.engine import engine_of_process
 from agentsandbox.wasm.errors import UnavailableError
@@ -21,7 +19,7 @@ from agentsandbox.wasm.system import Image
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from agentsandbox.contract.command import Arguments, Command, CommandContext
     from agentsandbox.kernel.processes import Scheduler
@@ -31,6 +29,7 @@ if TYPE_CHECKING:
 
 _EXECUTABLE = "/usr/bin/python3"
 _BIN = "/usr/local/bin"
+_INTERPRETERS = ("python3", "python")
 _SYSTEM = ("/usr/bin/", "/bin/")
 _S_IFIFO, _S_IFCHR = 0o010000, 0o020000
 
@@ -42,23 +41,30 @@ Run a Python program.
 
 def program(runtime: PythonRuntime, name: str) -> Command:
     """Return the command `name` of a runtime."""
-    found = runtime.programs
-    if found is None:
-        commands = [
-            *_interpreters(runtime),
-            *pip_commands(runtime.packages),
-            *uv_commands(runtime.packages),
-            *_packaged(runtime),
-        ]
-        found = runtime.programs = {command.name: command for command in commands}
-    return found[name]
+    made = runtime.programs
+    if name not in made:
+        for found in _family(runtime, name):
+            made[found.name] = found
+    return made[name]
+
+
+def _family(runtime: PythonRuntime, name: str) -> Iterable[Command]:
+    """Return the commands that are made together with `name`."""
+    if name in _INTERPRETERS:
+        return _interpreters(runtime)
+    if name in runtime.package_programs():
+        return _packaged(runtime)
+    from agentsandbox.python.pip import pip_commands
+    from agentsandbox.python.uv import uv_commands
+
+    return [*pip_commands(runtime.packages), *uv_commands(runtime.packages)]
 
 
 def _interpreters(runtime: PythonRuntime) -> Sequence[Command]:
     def run(ctx: CommandContext, args: Arguments) -> int:
         return _guarded(runtime, ctx, args.operands)
 
-    return [command(name, _USAGE, raw=True)(run) for name in ("python3", "python")]
+    return [command(name, _USAGE, raw=True)(run) for name in _INTERPRETERS]
 
 
 def _packaged(runtime: PythonRuntime) -> Iterator[Command]:
@@ -179,21 +185,19 @@ def _image(runtime: PythonRuntime) -> tuple[Image, str]:
 
 def _make_image(runtime: PythonRuntime) -> tuple[Image, str]:
     from agentsandbox.python.artifact import data_of, library_of
-    from agentsandbox.python.index import MOUNT_PATH
     from agentsandbox.python.prelude_code import FOLDER, bytecode_of, prelude_of
 
     artifact = runtime.artifact()
     cache = runtime.ready().path.parent
-    packages = runtime.packages.files()
-    files = {
-        **{f"{FOLDER}/{name}": data for name, data in prelude_of(artifact, cache).items()},
-        **{f"{MOUNT_PATH}/{name}": data for name, data in packages.items()},
-        **{f"{_BIN}/{name}": encode(text) for name, text in runtime.packages.programs().items()},
-        **{
-            f"{MOUNT_PATH}/{name}": data
-            for name, data in bytecode_of(artifact, cache, packages).items()
-        },
-    }
+    prelude = prelude_of(artifact, cache)
+    files = {f"{FOLDER}/{name}": data for name, data in prelude.items()}
+    if packages := runtime.package_files():
+        from agentsandbox.python.index import MOUNT_PATH
+
+        for part in (packages, bytecode_of(artifact, cache, packages)):
+            files |= {f"{MOUNT_PATH}/{name}": data for name, data in part.items()}
+        programs = runtime.packages.programs()
+        files |= {f"{_BIN}/{name}": encode(text) for name, text in programs.items()}
     start = f"{FOLDER}/start.py"
     image = Image({artifact.library_path: library_of(artifact), **files}, data_of(artifact))
     return image, start if start in files else f"{start}c"

@@ -20,7 +20,7 @@ from agentsandbox.wasm.errors import UnavailableError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
 
     from agentsandbox.contract.command import Command
@@ -114,7 +114,7 @@ class PythonRuntime:
         """The files that guests get from it, made by `command` for the first one."""
         self.made: list[Command] | None = None
         """Its commands, made by `python_commands` when a sandbox first asks."""
-        self.programs: dict[str, Command] | None = None
+        self.programs: dict[str, Command] = {}
         """What its commands do, made by `program` when one first runs."""
         self._lock = threading.Lock()
         self._running = 0
@@ -151,7 +151,15 @@ class PythonRuntime:
 
     def package_programs(self) -> Sequence[str]:
         """Return the names of the programs of `packages`. Raises `WheelError` if one is unfit."""
-        return () if self._packages is None else tuple(self.packages.programs())
+        if self._packages is None or not self._packages.packages:
+            return ()
+        return tuple(self.packages.programs())
+
+    def package_files(self) -> Mapping[str, bytes]:
+        """Return the files of `packages`. Raises `WheelError` if one is unfit."""
+        if self._packages is None or not self._packages.packages:
+            return {}
+        return self.packages.files()
 
     # preparing
 
@@ -187,7 +195,7 @@ class PythonRuntime:
             compile_module(artifact.wasm, self.compiled(), signals=self.signals)
         from agentsandbox.python.prelude_code import compile_sources
 
-        files = self.packages.files()
+        files = self.package_files()
         compile_sources(artifact, self.compiled(), files, signals=self.signals)
         self.image = None
         return self.status()

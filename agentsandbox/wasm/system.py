@@ -162,6 +162,8 @@ class System:
         self._words = [encode(word) for word in words]
         self._env = [encode(f"{name}={value}") for name, value in env.items()]
         self.descriptors: dict[int, Descriptor] = dict(descriptors)
+        self.allocate: Callable[[int], int] | None = None
+        """The guest's allocator, once it runs."""
         self.pictures: list[str] = []
         """PNG and SVG files that the guest opened for writing."""
         self.descriptors[3] = Directory(home.ask, home.fs, "")
