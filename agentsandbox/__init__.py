@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     )
     from agentsandbox.files import FileInfo, Match, SandboxFiles
     from agentsandbox.host_input import HostInput
+    from agentsandbox.javascript.runtime import JavaScriptRuntime
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.host import HostFileSystem
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from agentsandbox.network import NetworkPolicy
     from agentsandbox.options import SandboxOptions
     from agentsandbox.policy import CommandRequest
+    from agentsandbox.python.runtime import PythonRuntime
     from agentsandbox.result import ExecutionError, ExecutionResult
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
     from agentsandbox.sandbox import Sandbox, Snapshot, Stats
@@ -52,6 +54,7 @@ __all__ = [
     "HostFileSystem",
     "HostInput",
     "InvalidSkillError",
+    "JavaScriptRuntime",
     "Limits",
     "Match",
     "MemoryFileSystem",
@@ -59,6 +62,7 @@ __all__ = [
     "NetworkPolicy",
     "OutputStream",
     "OverlayFileSystem",
+    "PythonRuntime",
     "Sandbox",
     "SandboxError",
     "SandboxFiles",
@@ -86,6 +90,7 @@ _HOMES = {
     "FileSystem": "kernel.fs.base",
     "HostFileSystem": "kernel.fs.host",
     "HostInput": "host_input",
+    "JavaScriptRuntime": "javascript.runtime",
     "Limits": "limits",
     "Match": "files",
     "MemoryFileSystem": "kernel.fs.memory",
@@ -99,6 +104,7 @@ _HOMES = {
     "Change": "kernel.fs.changes",
     "OverlayFileSystem": "kernel.fs.overlay",
     "OutputStream": "runtime.streaming",
+    "PythonRuntime": "python.runtime",
     "AsyncOutputStream": "runtime.streaming",
     "ExecutionError": "result",
     "ExecutionResult": "result",

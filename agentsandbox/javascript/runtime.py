@@ -31,7 +31,10 @@ __all__ = ["ENGINE_DIGEST", "JavaScriptRuntime", "default_runtime"]
 ENGINE_DIGEST = "d4c9375f2b1ca4dc95f72c8aa2982a7a9951ac8011490d79c6582df732b4bbd9"
 """The SHA-256 of `engine/quickjs.wasm`."""
 
-_MISSING = "node needs the package wasmtime, which is not installed (pip install 'agentsandbox[javascript]')"
+_MISSING = (
+    "node needs the package wasmtime, which is not installed "
+    "(pip install 'agentsandbox[javascript]')"
+)
 _BROKEN = "node: the engine's file is damaged; install agentsandbox again"
 
 
