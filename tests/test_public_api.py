@@ -18,10 +18,10 @@ WIDTH = 100
 
 NAMES = """AgentSkill ArchiveError Arguments AsyncOutputStream Change ClosedError Command
 CommandContext CommandError CommandRequest ExecutionError ExecutionResult FileInfo
-FileSystem HostFileSystem HostInput InvalidSkillError JavaScriptRuntime Limits Match MemoryFileSystem
-MountError NetworkPolicy OutputStream OverlayFileSystem PythonRuntime Sandbox SandboxError SandboxFiles
-SandboxManager SandboxOptions ShellSyntaxError SkillError SkillInfo SkillMetadata Snapshot
-Stats UsageError analyze command"""
+FileSystem HostFileSystem HostInput InvalidSkillError JavaScriptRuntime Limits Match
+MemoryFileSystem MountError NetworkPolicy OutputStream OverlayFileSystem PythonRuntime
+Sandbox SandboxError SandboxFiles SandboxManager SandboxOptions ShellSyntaxError
+SkillError SkillInfo SkillMetadata Snapshot Stats UsageError analyze command"""
 
 
 def test_the_names() -> None:
