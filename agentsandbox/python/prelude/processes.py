@@ -22,12 +22,19 @@ def begin(argv, *, env=None, cwd=None, streams=(0, 1, 2), umask=-1):
 
     `streams` are the descriptors that become its 0, 1 and 2. Raises the OSError of `execvp`.
     """
+    words = [os.fsdecode(word) for word in argv]
     variables = os.environ if env is None else env
+    variables = {os.fsdecode(name): os.fsdecode(value) for name, value in variables.items()}
+    folder = os.getcwd() if cwd is None else os.path.join(os.getcwd(), os.fsdecode(cwd))
+    if any("\0" in text for text in (*words, folder, *variables, *variables.values())):
+        raise ValueError("embedded null byte")
+    if any("=" in name for name in variables):
+        raise ValueError("illegal environment variable name")
     answer, _ = _agentsandbox.door.ask(
         "spawn",
-        argv=[os.fsdecode(word) for word in argv],
-        cwd=os.path.join(os.getcwd(), os.fsdecode(cwd or "")),
-        env={os.fsdecode(name): os.fsdecode(value) for name, value in variables.items()},
+        argv=words,
+        cwd=folder,
+        env=variables,
         streams=list(streams),
         umask=_agentsandbox.process.umask if umask < 0 else umask,
     )
