@@ -159,6 +159,11 @@ PROCESSES = {
     "import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', 'raise SystemExit(4)']))": (
         "CompletedProcess(args=['/usr/bin/python3', '-c', 'raise SystemExit(4)'], returncode=4)\n"
     ),
+    "import signal, time\ndef late(*a): raise TimeoutError('late')\n"
+    "signal.signal(signal.SIGALRM, late)\ndef spin():\n  while True: pass\n"
+    "for f in (spin, lambda: time.sleep(9), lambda: __import__('subprocess').run(['sleep', '9'])):\n"
+    "  signal.setitimer(signal.ITIMER_REAL, 0.05)\n  try: f()\n  except TimeoutError as e: print(e)\n"
+    "signal.alarm(9); print(signal.alarm(0))": "late\nlate\nlate\n9\n",
     "import os\ntry: os.fork()\nexcept NotImplementedError as e: print(str(e)[:24])": (
         "os.fork is not available\n"
     ),

@@ -48,7 +48,7 @@ def wait_for(function, args, more):
 
     if isinstance(function, str):
         return STATEMENTS[function](*args)
-    if function is turns.sleep or function is turns.CPYTHON_SLEEP:
+    if function in (time.sleep, turns.sleep, turns.CPYTHON_SLEEP):
         return Wait(nothing, turns.never, *args) if args and args[0] >= 0 else Wait(call)
     owner, name = getattr(function, "__self__", None), getattr(function, "__name__", "")
     for kind, kinds in KINDS.items():
