@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 MAX_FRONTMATTER_BYTES = 64 * 1024
+_LIBYAML_DEPTH = "exceeded maximum nesting depth"
 MAX_DEPTH = 10
 MAX_NODES = 2000
 FENCE = "---"
@@ -217,6 +218,8 @@ class _Reader:
         except (yaml.YAMLError, ValueError) as error:
             if isinstance(error, FrontmatterError):
                 raise
+            if _LIBYAML_DEPTH in str(error):  # from 1,000 levels on, in newer libyaml
+                raise _too_large() from None
             raise _invalid(_one_line(error)) from None
         return value
 
@@ -225,9 +228,7 @@ class _Reader:
 
         self.nodes += 1
         if self.nodes > MAX_NODES or depth > MAX_DEPTH:
-            raise FrontmatterError(
-                "yaml-too-large", "SKILL.md frontmatter has too many or too deeply nested values"
-            )
+            raise _too_large()
         if isinstance(event, yaml.AliasEvent) or event.anchor:
             raise FrontmatterError(
                 "yaml-alias", "YAML anchors and aliases are not allowed in frontmatter"
@@ -258,6 +259,12 @@ class _Reader:
                 self.duplicates.append(FrontmatterError("yaml-duplicate", message))
             mapping[key] = self._value(events, next(events), depth + 1)
         return mapping
+
+
+def _too_large() -> FrontmatterError:
+    return FrontmatterError(
+        "yaml-too-large", "SKILL.md frontmatter has too many or too deeply nested values"
+    )
 
 
 def _invalid(reason: str) -> FrontmatterError:
