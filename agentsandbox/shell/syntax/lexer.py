@@ -35,7 +35,8 @@ MAX_NESTING = 300
 _BLANKS = re.compile(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 
-_SPLIT_OPERATOR = re.compile(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
+_SPLIT_OPERATOR = re.compile(r"([&|;<>(]++)((?:\\\n)++)(?=[&|;<>(!-])")
+_ANY_SPLIT_OPERATOR = re.compile(r"[&|;<>(](?:\\\n)++(?=[&|;<>(!-])")
 _SKIPPED = frozenset((" ", "\t", "\\", "#"))
 """What blanks, a joined line or a comment can begin with."""
 
@@ -50,7 +51,7 @@ class Lexer:
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
-        self.joins = "\\\n" in text and _SPLIT_OPERATOR.search(text) is not None
+        self.joins = "\\\n" in text and _ANY_SPLIT_OPERATOR.search(text) is not None
         self.alias_texts: list[tuple[int, int]] = []
         """From where to where the texts of several lines stand that replaced names: their newlines
         are no lines of the script."""

@@ -52,7 +52,7 @@ _FOREIGN = re.compile(
     r"\.(?:py|js|mjs|ts|rb|pl|php|ps1|bat|cmd|exe|dll|so|dylib|jar)$", re.IGNORECASE
 )
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?")
-_HOME = re.compile(r"[\w/]*(?:~/|\$\{?HOME\}?/)")
+_HOME = re.compile(r"~/|\$\{?HOME\}?/")
 
 _SMELLS = {
     "overrides-instructions": (
