@@ -50,7 +50,7 @@ def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError
     if isinstance(error, CommandError):
         return error.status
     if shell.options.errexit and not shell.control.ignore:  # the trap for ERR does not run
-        raise Exit(1)
+        raise shell.stopped(1)
     return 1
 
 

@@ -13,7 +13,7 @@ from agentsandbox.shell.interpreter.options import OPTIONS, SHOPT_DEFAULTS
 from agentsandbox.shell.interpreter.redirections import open_file
 from agentsandbox.shell.interpreter.search import POSIX_SHELLS, find_on_path, skill_hint
 from agentsandbox.shell.interpreter.shell import Shell
-from agentsandbox.shell.interpreter.state import Invocation
+from agentsandbox.shell.interpreter.state import Invocation, Stops
 from agentsandbox.shell.interpreter.subshells import run_in_shell
 from agentsandbox.shell.interpreter.texts import pairs_quotes, run_commands
 from agentsandbox.shell.interpreter.traps import SignalHandler
@@ -74,6 +74,7 @@ def run_script_text(
     if errexit:
         child.set_option("errexit", True)
         child.options = child.options.replace(errexit_is_default=True)
+        child.control.stops = Stops(shell.fds.get(2))
     for option in options:
         _set_letters(child, option[1:])
     if prepare is not None:
@@ -89,23 +90,11 @@ def _run_script_commands(shell: Shell, text: str) -> int:
     try:
         return run_commands(shell, text, main=True)
     except Stopped as end:
-        if shell.options.errexit_is_default and end.line < _last_line(text):
-            shell.complain(
-                f"stopped by status {end.status}; set +e goes on (D-script-errexit)", end.line
-            )
+        if shell.options.errexit_is_default:
+            from agentsandbox.shell.interpreter.stops import tell_stop
+
+            tell_stop(shell, end, text)
         raise
-
-
-def _last_line(text: str) -> int:
-    """The number of the last line with a command."""
-    lines = text.split("\n")
-    while lines and (lines[-1].strip() in _ENDS or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    return len(lines)
-
-
-_ENDS = frozenset(["", "fi", "esac", "}", ";;"])
-"""Lines that end a command without running another."""
 
 
 def run_child(shell: Shell, child: Shell, run: Run) -> int:
@@ -292,7 +281,7 @@ class _CommandLine:
                     shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
                     return 126
                 content = content.replace(b"\0", b"")
-                errexit = self.base_name == "sh" and shell.machine.script_errexit
+                errexit = shell.machine.stops_at_errors(self.base_name == "sh")
         except OSError as error:
             return self._not_opened(shell, file, error)
         return run_script_text(

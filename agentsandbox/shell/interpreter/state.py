@@ -404,6 +404,20 @@ class CallStack:
         return twin
 
 
+class Stops:
+    """Where a script says that it stopped: the standard error that it was started with.
+
+    It may have another one by now, or none. `said` is the last message, which a subshell and the
+    script around it say once.
+    """
+
+    __slots__ = ("said", "stream")
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self.said = ""
+
+
 class Control:
     """Where a shell is in its commands.
 
@@ -417,6 +431,7 @@ class Control:
     expressions           arithmetic expressions that are values of variables in one another
     killed                signal and pid of the last child, if a signal ended it
     tells_signals         whether the shell reports children that a signal ended
+    stops                 where it is said that errexit of the sandbox ended a script; None outside
     """
 
     SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(
@@ -430,6 +445,7 @@ class Control:
             "expressions",
             "killed",
             "tells_signals",
+            "stops",
         ),
         RUNNING,
     )
@@ -449,6 +465,7 @@ class Control:
         self.expressions = 0
         self.killed: tuple[int, int] | None = None
         self.tells_signals = True
+        self.stops: Stops | None = None
 
     def fork(self) -> Control:
         """A copy for another shell."""
@@ -462,6 +479,7 @@ class Control:
         twin.expressions = self.expressions
         twin.killed = self.killed
         twin.tells_signals = self.tells_signals
+        twin.stops = self.stops
         return twin
 
 

@@ -20,7 +20,7 @@ from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, e
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
-from agentsandbox.shell.interpreter.failures import command_failed
+from agentsandbox.shell.interpreter.failures import command_failed, telling
 from agentsandbox.shell.interpreter.redirections import redirected
 from agentsandbox.shell.interpreter.traps import (
     SignalHandler,
@@ -197,15 +197,17 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     In the latter ERR counts for the commands inside, not for the command itself.
     """
     if isinstance(command, Subshell):
-        child = redirected(command.redirections, compile_command(command.body))
+        child = telling(
+            redirected(command.redirections, compile_command(command.body)), command.body
+        )
         return in_subshell(child, command.line, command), child
     run = compile_command(command)
     if isinstance(command, Group):
-        return run, run
+        return run, telling(run, command)
     if not isinstance(command, (SimpleCommand, Pipeline)) or (
         isinstance(command, Pipeline) and command.timed
     ):
-        return run, _without_exit_trap(run)
+        return run, _without_exit_trap(telling(run, command))
     asks_nothing = (
         isinstance(command, SimpleCommand)
         and not command.words
@@ -217,7 +219,7 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
         status = run(shell)
         return 0 if asks_nothing else status
 
-    return run, run_alone
+    return run, telling(run_alone, command)
 
 
 def _makes_child(redirection: Redirection) -> bool:

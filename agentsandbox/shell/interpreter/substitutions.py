@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.errors import Exit
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, encode
 from agentsandbox.shell.builtins import NAMES, PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.failures import telling
 from agentsandbox.shell.interpreter.redirections import open_file
 from agentsandbox.shell.interpreter.subshells import run_subshell, start_subshell
 from agentsandbox.shell.interpreter.words import WORDS
@@ -245,7 +245,7 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
         text = substitute(shell, cat, in_place=False)
         # for bash this is an error of the shell itself
         if shell.options.errexit and shell.control.substitution_status:
-            raise Exit(1)
+            raise shell.stopped(1)
         return text
 
     return read
@@ -254,7 +254,7 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
 @compiles(ProcessSubstitution)
 def _process_substitution(node: ProcessSubstitution) -> Callable[[Shell], str]:
     body, direction = node.body, node.direction
-    run = compile_command(body) if body is not None else (lambda shell: 0)
+    run = telling(compile_command(body), body) if body is not None else (lambda shell: 0)
 
     def start(shell: Shell) -> str:
         pipe = Pipe(shell.machine.scheduler)
