@@ -29,6 +29,7 @@ import sys
 import tempfile
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 from agentsandbox import Limits, Sandbox
 from tests.differential.comparison import real_bash
@@ -37,6 +38,8 @@ BESIDE = ("array-at-star", "dollar-at-star", "execscript", "version")
 """Scripts whose names do not end in .tests or .sub."""
 NUMBER = re.compile(rb"\d{3,}")
 LOCALES = re.compile(rb"(?m)^.*warning: setlocale: .*\n")
+USER = 1000
+"""The user that scripts run as, as in a sandbox: many of them ask for another one than root."""
 PROGRAMS = {
     "recho": r"""#!/bin/bash
 LC_ALL=C
@@ -91,8 +94,8 @@ def variables(root: str) -> dict[str, str]:
         "PWD": f"{root}/tests",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
-        "USER": "root",
-        "LOGNAME": "root",
+        "USER": "agent",
+        "LOGNAME": "agent",
         "SHELL": "/bin/bash",
         "TERM": "dumb",
     }
@@ -107,6 +110,9 @@ def prepare(root: Path, source: Path) -> None:
         program = root / "bin" / name
         program.write_text(text)
         program.chmod(0o755)
+    if os.geteuid() == 0:
+        for path in (root, *root.rglob("*")):
+            os.chown(path, USER, USER, follow_symlinks=False)
 
 
 def in_bash(name: str, source: Path, root: Path, bash: str, seconds: float) -> Answer:
@@ -114,7 +120,7 @@ def in_bash(name: str, source: Path, root: Path, bash: str, seconds: float) -> A
     shutil.rmtree(root, ignore_errors=True)
     root.mkdir()
     prepare(root, source)
-    out = root.with_suffix(".out")
+    out = root / "out"
     with out.open("wb") as stream:
         ran = subprocess.Popen(
             [bash, f"./{name}"],
@@ -124,6 +130,7 @@ def in_bash(name: str, source: Path, root: Path, bash: str, seconds: float) -> A
             stdout=stream,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            **identity(),
         )
         try:
             status = ran.wait(seconds)
@@ -132,6 +139,11 @@ def in_bash(name: str, source: Path, root: Path, bash: str, seconds: float) -> A
         finally:
             end_session(ran.pid)
     return LOCALES.sub(b"", out.read_bytes()), status if status >= 0 else 128 - status
+
+
+def identity() -> dict[str, Any]:
+    """Return the arguments of `Popen` that make a script of root's run as the user of a sandbox."""
+    return {"user": USER, "group": USER, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
 def end_session(leader: int) -> None:
@@ -145,7 +157,7 @@ def end_session(leader: int) -> None:
 def base_sandbox(root: Path) -> Sandbox:
     """Return a sandbox with a copy of the folder that bash starts in."""
     limits = Limits(total_bytes=256 << 20)
-    sandbox = Sandbox(user="root", cwd=f"{root}/tests", limits=limits, jobs="kill")
+    sandbox = Sandbox(user="agent", cwd=f"{root}/tests", limits=limits, jobs="kill")
     for path in sorted(root.rglob("*")):
         if path.is_dir():
             sandbox.fs.makedirs(str(path))
@@ -158,10 +170,10 @@ def base_sandbox(root: Path) -> Sandbox:
 def in_sandbox(name: str, base: Sandbox, root: Path, seconds: float) -> Answer:
     """Return what the sandbox makes of it."""
     words = " ".join(f"{key}={value}" for key, value in variables(str(root)).items())
-    script = f"exec env -i {words} bash ./{name} < /dev/null > {root}.out 2>&1"
+    script = f"exec env -i {words} bash ./{name} < /dev/null > {root}/out 2>&1"
     with base.fork() as sandbox:
         result = sandbox.execute(script, timeout=seconds)
-        out = sandbox.fs.read_bytes(f"{root}.out")
+        out = sandbox.fs.read_bytes(f"{root}/out")
     if result.limit is not None:
         return out + result.stderr_bytes, None
     return LOCALES.sub(b"", out), result.exit_code
@@ -230,6 +242,7 @@ def main() -> int:
     differ: dict[str, list[str]] = defaultdict(list)
     without = []
     with tempfile.TemporaryDirectory(prefix="bash-suite-") as folder:
+        Path(folder).chmod(0o755)
         root = Path(os.path.realpath(folder)) / "suite"
         root.mkdir()
         prepare(root, options.folder)

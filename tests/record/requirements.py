@@ -32,17 +32,16 @@ SOURCES = {
 
 DECISIONS = {
     "X-28": (
-        "stop on error",
-        "S2-31 asks that every script stops at its first error. `sh FILE`, files that begin with"
-        ' `#!/bin/sh` and files without `#!` do (`script_errexit="sh"`, the default), with bash\'s'
-        " exemptions, and `set +e` is honoured. A script that names bash itself (`#!/bin/bash`,"
-        " `bash FILE`) follows bash's rules, in `./x.sh` and `run_script` too: with errexit"
-        " everywhere, 7 % of 3,572 runs of public skill scripts and 24 of 227 calls of well-known"
-        ' script projects went from success to failure. `"always"` and `"never"` are the other'
-        " two; `execute()` is off.",
+        "stop on error: S2-31 asks that every script stops at its first error. `sh FILE`, files"
+        " that begin with `#!/bin/sh` and files without `#!` do (`script_errexit="
+        '"sh"`, the default), with the exemptions of bash, and `set +e` is honoured. A script that'
+        " names bash itself (`#!/bin/bash`, `bash FILE`) follows bash's rules, in `./x.sh` and"
+        " `run_script` too: with errexit everywhere, 7 % of 3,572 runs of public skill scripts and"
+        " 24 of 227 calls of well-known script projects went from success to failure."
+        ' `"always"` and `"never"` are the other two; `execute()` is off.'
     ),
 }
-"""Rows of the list of decisions, for demands that contradict each other: title, decision."""
+"""Rows of the list of decisions, for demands that contradict each other: what was decided, and why."""
 
 CONTEXT = "about the source's own project"
 NO_TEST = {
@@ -108,8 +107,7 @@ def page() -> str:
             ]
     lines += ["", "## X: decisions", "", "| row | decision | tests |", "|---|---|---|"]
     lines += [
-        f"| {row} | {title}: {decision} | {'<br>'.join(tests[row])} |"
-        for row, (title, decision) in DECISIONS.items()
+        f"| {row} | {decision} | {'<br>'.join(tests[row])} |" for row, decision in DECISIONS.items()
     ]
     return "\n".join([*lines, ""])
 
