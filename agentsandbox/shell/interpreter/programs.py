@@ -336,6 +336,7 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
     refused = refusal_of(child, argv)
     if refused is not None:
         return refused
+    child.control.tail_depth = child.budget.depth
     try:
         return run_external(child, argv, environment)
     except CommandError as error:
@@ -430,6 +431,7 @@ def _run_shell_script(
         environment,
         full_path=full,
         options=[options] if options else [],
+        start_file=not posix,
         errexit=shell.machine.stops_at_errors(interpreter in ("", "sh")),
         prepare=expand_escapes if posix else None,
     )

@@ -273,9 +273,10 @@ class Shell:
     def _become_subshell(self) -> None:
         """Change what a new process has of its own."""
         self.process.level += 1
+        self.process.parent = self.process.pid
         self.process.pid = self.machine.scheduler.new_pid()
         self.control.loops = 0
-        self.control.own_depth = -1
+        self.control.own_depth = self.control.tail_depth = -1
         self.specials.random = UNSEEDED
         traps = self.traps
         if traps.pending:

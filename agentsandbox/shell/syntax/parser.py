@@ -641,6 +641,16 @@ class Parser(WordReader):
     def parse_substitution(self, opened_at: int) -> Command | None:
         self.enter()
         pending, self.pending = self.pending, []
+        inside, self.in_substitution = self.in_substitution, True
+        try:
+            body = self._substituted(opened_at)
+        finally:
+            self.in_substitution = inside
+        self.pending = pending + self.pending
+        self.nesting -= 1
+        return body
+
+    def _substituted(self, opened_at: int) -> Command | None:
         self.skip_to_command()
         body = None
         if self.text[self.position : self.position + 1] != ")":
@@ -664,8 +674,6 @@ class Parser(WordReader):
             unexpected.in_substitution = True
             raise unexpected
         self.position += 1
-        self.pending = pending + self.pending
-        self.nesting -= 1
         return body
 
     def parse_text(self, text: str, first_line: int) -> Command | None:
