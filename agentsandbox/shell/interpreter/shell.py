@@ -175,7 +175,11 @@ class Shell:
             if name.startswith("BASH_FUNC_") and name.endswith("%%"):
                 self._import_function(name[10:-2], text)
                 continue
-            if not is_name(name) or (name in READERS and name != "SECONDS"):
+            if not is_name(name):
+                if name:
+                    self.variables.passed_on = {**self.variables.passed_on, name: text}
+                continue
+            if name in READERS and name != "SECONDS":
                 continue
             values[name] = text
             attributes[name] = EXPORT

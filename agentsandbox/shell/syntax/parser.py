@@ -703,8 +703,10 @@ class Parser(WordReader):
         if any(used == name for _, used in self._alias_ends):
             return False
         value = self.aliases[name]
-        growth = len(value) - (end - start)
-        self.text = self.text[:start] + value + self.text[end:]
+        # as in bash a blank follows, lest the last word of it becomes the number of a redirection
+        blank = " " if self.text[end : end + 1] in ("<", ">") else ""
+        growth = len(value) + len(blank) - (end - start)
+        self.text = self.text[:start] + value + blank + self.text[end:]
         self.alias_texts = [
             (first, stop + growth if start < stop else stop) for first, stop in self.alias_texts
         ]
