@@ -363,18 +363,18 @@ class Scheduler:
             if following is not process:
                 self._switch(following)
 
-    def wait_outside(self, ready: Callable[[], bool]) -> None:
+    def wait_outside(self, ready: Callable[[], bool], timeout: float | None = None) -> bool:
         """Let others run until another thread has made `ready()` true.
 
-        That thread calls `budget.call()` afterwards. While all processes wait it may take the
-        `gate` and look at the files, but not change them.
+        Return False if `timeout` seconds pass first. That thread calls `budget.call()` afterwards.
+        While all processes wait it may take the `gate` and look at the files, but not change them.
         """
         if self.gate is None:
             self.gate = allocate_lock()
             self.gate.acquire()
         self._outside += 1
         try:
-            self.block(ready)
+            return self.block(ready, timeout)
         finally:
             self._outside -= 1
 
