@@ -300,4 +300,17 @@ def enter(thing):
     return Wait(nothing)
 
 
-STATEMENTS = {"iter": iterate, "next": take_next, "enter": enter}
+def readable(number, timeout=None):
+    """Wait until a descriptor can be read; the result says whether it can."""
+    from select import poll
+
+    watch = poll()
+    watch.register(number, POLL_READ)
+
+    def ready():
+        return bool(watch.poll(0))
+
+    return Wait(ready, ready, timeout, outside=True)
+
+
+STATEMENTS = {"iter": iterate, "next": take_next, "enter": enter, "readable": readable}

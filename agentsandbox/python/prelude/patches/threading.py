@@ -153,8 +153,15 @@ def waits(work):
 
 
 def steps_of(work, calls_only=False):
-    """Return the function that makes the steps of a thread's work, or None for one piece."""
-    code = getattr(getattr(work, "__func__", work), "__code__", None)
+    """Return the function that makes the steps of a thread's work, or None for one piece.
+
+    A function of the standard library may have its steps as `_sandbox_steps`: a generator function
+    that yields requests.
+    """
+    function = getattr(work, "__func__", work)
+    code = getattr(function, "__code__", None)
+    if (steps := getattr(function, "_sandbox_steps", None)) is not None:
+        return steps if function is work else steps.__get__(work.__self__)
     if code is None or code.co_filename.startswith(("/usr/local/lib/", errors.OWN_CODE)):
         return None
     from _agentsandbox.suspending import generator_of
