@@ -120,7 +120,7 @@ class Analysis:
         )
 
     def missing(self, known: Iterable[str]) -> list[str]:
-        """Return the commands that are not in `known`, which is `Sandbox.command_names`.
+        """Return the commands that are not in `known`, which is `Sandbox.command_names()`.
 
         So `python3` is among them if the sandbox has no Python. Functions of the script, builtins,
         paths, and names that are known only when the script runs are left out.

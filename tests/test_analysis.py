@@ -105,7 +105,8 @@ def test_odd_scripts_are_read(script: str) -> None:
 
 
 def test_what_a_sandbox_has_not() -> None:
-    found = analyze("f() { python3 a.py; }; cd /; f; ls | gcc $x; ./run; $cmd; pip list; python3 -V")
+    script = "f() { python3 a.py; }; cd /; f; ls | gcc $x; ./run; $cmd; pip list; python3 -V"
+    found = analyze(script)
     with Sandbox() as sandbox:
-        assert found.missing(sandbox.command_names) == ["python3", "gcc", "pip"]
+        assert found.missing(sandbox.command_names()) == ["python3", "gcc", "pip"]
     assert found.missing(["ls", "python3", "pip"]) == ["gcc"]
