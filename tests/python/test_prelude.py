@@ -203,6 +203,8 @@ THREADS = {
     "import threading, time\ndef f():\n  for i in 'ab': print(i); time.sleep(0.01)\n"
     "t = threading.Thread(target=f)\nt.start()\nprint('main', t.is_alive(), threading.active_count())\n"
     "t.join()\nprint(t.is_alive())": "a\nmain True 2\nb\nFalse\n",
+    "import threading, time\nt = [threading.Timer(n / 50, print, [n]) for n in (3, 1, 2)]\n"
+    "for x in t: x.start()\nt[2].cancel()\ntime.sleep(0.2)\nprint('main')": "1\n3\nmain\n",
     "import threading, time\ndone = False\ndef f():\n  while not done: pass\n  print('seen')\n"
     "t = threading.Thread(target=f)\nt.start()\ndone = True\nt.join()": "seen\n",
     "import threading\nclass C:\n  def __init__(self): self.__n = 2\n  def f(self, *, k=3):\n"
