@@ -10,6 +10,7 @@ import posixpath
 import time
 import uuid
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agentsandbox.errors import SkillError, SkillLimitError, SkillPolicyError, SkillStateError
@@ -26,7 +27,14 @@ from agentsandbox.skills.prompts import (
 from agentsandbox.skills.session.allowed_tools import AllowedTools
 from agentsandbox.skills.session.reading import ReadingRules, read_file, read_instructions, truncate
 from agentsandbox.skills.session.rendering import render_body
-from agentsandbox.skills.session.scripts import INTERPRETERS, ScriptRun, check_files, plan_script
+from agentsandbox.skills.session.scripts import (
+    INTERPRETERS,
+    ScriptRun,
+    check_files,
+    is_own_file,
+    plan_script,
+    real_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -393,10 +401,13 @@ class SkillSession:
         """Return the policy for a skill's scripts, by its `allowed-tools`; None without one."""
         if self.allowed_tools == "ignore" or skill.name in (self.script_allowlist or ()):
             return None
+        assert self.place is not None
+        root, fs = self.root_of(skill.name), self.place.fs
         note = self._warn if self.allowed_tools == "warn" else None
-        return AllowedTools(skill.metadata.allowed_tools).rule(
-            skill.name, self.root_of(skill.name), frozenset(self.interpreters.values()), note
-        )
+        is_own = partial(is_own_file, self.place, skill, root)
+        allowed = AllowedTools(skill.metadata.allowed_tools, root)
+        names = frozenset(self.interpreters.values())
+        return allowed.rule(skill.name, is_own, names, partial(real_path, fs), note)
 
     # prompts
 
