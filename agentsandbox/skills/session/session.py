@@ -17,6 +17,7 @@ from agentsandbox.errors import SkillError, SkillLimitError, SkillPolicyError, S
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.paths import clean_path
 from agentsandbox.skills.prompts import (
+    CATALOG_CHARACTERS,
     base_rules,
     one_line,
     parse_invocation,
@@ -417,12 +418,20 @@ class SkillSession:
         load: str = "skills_load",
         read: str | None = "skills_read",
         run: str | None = "skills_run_script",
+        listing: str | None = "skills_list",
     ) -> str:
         """Return the instructions about skills for the next model call; "" without skills.
 
         They are the rules, the catalog and the active skills. The arguments are names of tools.
         """
-        catalog = render_catalog(self.search(), "xml", places=self.places())
+        catalog = render_catalog(
+            self.search(),
+            "xml",
+            maximum=None,
+            characters=CATALOG_CHARACTERS,
+            places=self.places(),
+            list_tool=listing,
+        )
         if catalog is None:
             return ""
         rules = base_rules(load, read, run if self.has_scripts else None)
