@@ -251,8 +251,6 @@ _TOLERATED = frozenset(
 )
 """Codes of errors that are warnings when a skill is read leniently."""
 _HOSTILE = re.compile(r"""^[.~]|\.\.|[\\"<>`$;|]""")
-_PATH = re.compile(r"\S+/\S*|/\S*/\S*|/")
-"""A name that is a path, "a/b"; not a title, "CI/CD Pipeline", nor a command, "/deploy"."""
 _WORD = re.compile(r"[a-z0-9]{3,}")
 _TITLE_LETTERS = 6
 
@@ -269,12 +267,17 @@ def is_title(name: str, directory: str | None) -> bool:
         return False
     if directory is not None and _letters(name) == _letters(directory):
         return True
-    if _PATH.fullmatch(name):
+    if _is_path(name):
         return False
     if directory is None:
         return not name.startswith("/")
     shares_a_word = name.isascii() and not _words(name).isdisjoint(_words(directory))
     return shares_a_word or _reads_as_title(name)
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name is a path, "a/b"; not a title, "CI/CD Pipeline", nor a command, "/deploy"."""
+    return ("/" in name[1:] or name == "/") and not any(map(str.isspace, name))
 
 
 def _letters(text: str) -> str:

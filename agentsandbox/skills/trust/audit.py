@@ -61,7 +61,7 @@ _MARKS = "<>{}[]| '#,"
 _MASK = {ord(mark): chr(0xE000 + number) for number, mark in enumerate(_MARKS)}
 _UNMASK = {0xE000 + number: mark for number, mark in enumerate(_MARKS)}
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?")
-_HOME = re.compile(r"[\w/]*(?:~/|\$\{?HOME\}?/)")
+_HOME = re.compile(r"~/|\$\{?HOME\}?/")
 
 _READING = (
     "cat|source|open|reads?|readFile\\w*|Path|load\\w*|cp|mv|scp|rsync|tar|zip|base64|curl|grep|head"
