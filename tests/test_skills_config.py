@@ -381,8 +381,8 @@ def test_allowed_tools(tools: str, argv: str, allowed: bool) -> None:
 
 @pytest.mark.parametrize(
     "tools",
-    ["(" * 60_000, "Bash(" * 12_000, "Bash(" + "*a" * 30_000 + "b)", "Bash(" + "* a " * 15_000 + ")",
-     "Read(" + "**/a/" * 12_000 + ")", "Bash(a:*) " * 6_000],
+    ["(" * 60_000, "Bash(" * 12_000, "Bash(" + "*a" * 30_000 + "b)",
+     "Bash(" + "* a " * 15_000 + ")", "Read(" + "**/a/" * 12_000 + ")", "Bash(a:*) " * 6_000],
 )  # fmt: skip
 def test_hostile_patterns_cost_little(tools: str) -> None:
     """Each would take minutes with a pattern that backtracks."""

@@ -12,6 +12,7 @@ from agentsandbox.kernel.budget import notice_of
 from agentsandbox.profiles.listing import LIST, QUERY, Listing, name_schema
 from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
 from agentsandbox.profiles.spec import make_tool
+from agentsandbox.profiles.surroundings import describe
 from agentsandbox.skills.prompts import CATALOG_CHARACTERS, plan_catalog, render_catalog
 from agentsandbox.skills.session.reading import ReadingRules, truncate
 
@@ -30,7 +31,6 @@ __all__ = [
     "LIST_TOOL",
     "find_skill",
     "get_skill_tool",
-    "languages_of",
     "list_tools",
     "sandbox_tool",
     "shown_errors",
@@ -43,7 +43,7 @@ LIST_TOOL = "list_skills"
 COMMAND = {"command": {"type": "string", "description": "The bash script to execute"}}
 
 EXECUTE_DESCRIPTION = (
-    "Executes a bash script in an isolated sandbox with its own filesystem and no network, "
+    "Executes a bash script in an isolated sandbox with its own filesystem "
     "and returns its exit code, output and errors. "
     "Files, variables and the working directory persist between calls. "
     "The usual Unix tools are available; `help` lists them."
@@ -84,21 +84,8 @@ def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
     async def handle(arguments: Mapping[str, Any]) -> str:
         return _answer(await sandbox.aexecute(arguments["command"]), max_output)
 
-    description = EXECUTE_DESCRIPTION + languages_of(sandbox)
+    description = EXECUTE_DESCRIPTION + describe(sandbox, max_output)
     return make_tool(_refuse, "sandbox_execute", description, handle, COMMAND, "command", run=run)
-
-
-def languages_of(sandbox: Sandbox) -> str:
-    """Return the sentences of a description that say which languages scripts can use."""
-    options, found = sandbox.options, ""
-    if options.python is not None and (status := options.python.status()).ready:
-        found += (
-            f" python3 is CPython {status.python} with numpy, pandas, matplotlib and more "
-            "(`pip list`), on the same files."
-        )
-    if options.javascript is not None:
-        found += " node runs JavaScript on the same files."
-    return found
 
 
 def get_skill_tool(sandbox: Sandbox) -> Tool:

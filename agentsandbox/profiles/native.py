@@ -16,8 +16,9 @@ from agentsandbox.errors import (
     SkillStateError,
 )
 from agentsandbox.profiles.listing import LIST, QUERY, Listing, name_schema
-from agentsandbox.profiles.output import cut_output
+from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
 from agentsandbox.profiles.spec import make_tool
+from agentsandbox.profiles.surroundings import describe
 from agentsandbox.skills.session.reading import page_lines
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ PROPOSE = (
     "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved."
 )
 SHELL = (
-    "Runs a bash script in the sandbox, where the skills are mounted. "
+    "Runs a bash script in the sandbox. "
     "Files, variables and the working directory persist between calls."
 )
 
@@ -129,7 +130,17 @@ class _Native:
         """Return the tool for scripts that the model writes."""
         command = {"type": "string", "description": "The bash script"}
         properties = {"command": command, "timeout": SECONDS}
-        return _tool("shell", SHELL, self.shell, properties, "command", run=self.shell_now)
+        description = SHELL + self.surroundings()
+        return _tool("shell", description, self.shell, properties, "command", run=self.shell_now)
+
+    def surroundings(self) -> str:
+        """Return what the description of the shell says about the sandbox."""
+        from agentsandbox.sandbox import Sandbox
+
+        place = self.place
+        if not isinstance(place, Sandbox):
+            return " Skills that were loaded are mounted there."
+        return describe(place, MAX_OUTPUT, skills=self.session.mount_path)
 
     def list(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         active = self.session.active

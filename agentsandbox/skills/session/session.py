@@ -145,7 +145,7 @@ class SkillSession:
         self._secrets = dict(secrets or {})
         self.warnings: list[str] = []
         self.place = place
-        self._mount_path = mount_path
+        self.mount_path = mount_path
         self._on_event = on_event
         if on_event is not None:
             from agentsandbox.events import guarded
@@ -533,7 +533,7 @@ class SkillSession:
     def root_of(self, name: str) -> str:
         """Return the path of the skill's directory in the sandbox, where loading mounts it."""
         record = self.catalog.get(name)
-        return (record.mount_path if record else None) or posixpath.join(self._mount_path, name)
+        return (record.mount_path if record else None) or posixpath.join(self.mount_path, name)
 
     def places(self) -> dict[str, str]:
         """Return name → directory for the skills that are mounted in the sandbox."""
