@@ -470,6 +470,7 @@ def test_text_and_bytes_meet_in_streams() -> None:
     assert not broken
 
 
+# TM-HOST-1, TM-NET-1
 def test_banned_imports() -> None:
     broken = []
     for path, tree in modules().items():
@@ -487,6 +488,7 @@ def test_banned_imports() -> None:
     assert not broken
 
 
+# TM-GUEST-1
 def test_guests_have_no_system_of_the_host() -> None:
     """wasmtime's own WASI would open files of the host; guests get ours only."""
     banned = {"WasiConfig", "define_wasi", "set_wasi", "set_wasi_http", "preopen_dir"}
@@ -501,6 +503,7 @@ def test_guests_have_no_system_of_the_host() -> None:
     assert not found
 
 
+# TM-HOST-3
 def test_banned_calls() -> None:
     broken = []
     for path, tree in modules().items():
@@ -532,6 +535,7 @@ TEMPLATES = {"self", "_USAGE", "_PROMPT", "shape"}
 """Receivers of `.format` that are ours: a constant of the module, or an object's own method."""
 
 
+# TM-HOST-4
 def test_no_formatting_with_templates_from_data() -> None:
     broken = []
     for path, tree in modules().items():

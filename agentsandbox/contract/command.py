@@ -121,6 +121,7 @@ _OPENING, _REPORT = 4, 10
 """Steps that opening a file and a message cost, so that many operands reach the time limit."""
 
 
+# TM-HOST-2
 class Host:
     """The machine as a command sees it: clock, random numbers, user, terminal, network."""
 
@@ -187,6 +188,7 @@ class Host:
         return None if self._random is None else self._random.getstate()
 
 
+# TM-HOST-5
 class CommandContext:
     """All that a command can see or change."""
 

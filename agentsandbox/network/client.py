@@ -501,6 +501,7 @@ def _completed(target: Target, method: str, headers: Pairs, body: bytes) -> Pair
     return pairs
 
 
+# TM-NET-2
 def redirected(
     reply: Reply, location: str, headers: Pairs, body: bytes
 ) -> tuple[str, str, Pairs, bytes]:

@@ -32,6 +32,7 @@ _ANY_PORT = 0
 _MODES = ("new", "always", "never")
 
 
+# TM-NET-1
 class NetworkPolicy:
     """An allow-list of URLs; immutable. Everything else is refused.
 

@@ -174,6 +174,7 @@ def growth_of(use: Use) -> Any:
 USES, OPEN_PLACES = collect()
 
 
+# TM-TIME-2
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.place)
 def test_a_pattern_of_ours_takes_work_in_proportion_to_the_text(use: Use) -> None:
     growth = growth_of(use)
@@ -254,6 +255,7 @@ MOST_OVERSHOOT = 1.0
 """Seconds of CPU past the limit. One step of a steep pattern takes minutes on this text."""
 
 
+# TM-TIME-3
 @pytest.mark.parametrize("script", SCRIPTS_WITH_PATTERNS)
 def test_a_pattern_of_a_script_ends_with_the_limit(script: str) -> None:
     text = "a" * 200_000 + "\n"

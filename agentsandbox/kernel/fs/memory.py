@@ -91,6 +91,7 @@ class Snapshot:
         self.mounted = mounted
 
 
+# TM-HOST-1, TM-OUT-4
 class MemoryFileSystem(Ledger):
     """Files in memory, with the semantics and the error numbers of Linux.
 

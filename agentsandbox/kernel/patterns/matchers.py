@@ -167,6 +167,7 @@ class Patience:
             raise LimitReached("steps", "the pattern takes too long to match")
 
 
+# TM-TIME-3
 class ExtendedPattern:
     """A pattern with ?( *( +( @( !( as a machine over sets of positions.
 
