@@ -10,7 +10,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PLACES = frozenset(("line", "source", "last_line", "spans"))
+_PLACES = frozenset(("line", "source", "last_line", "spans", "constant", "fields"))
+
+
+UNKNOWN = "\0"
+"""For a value that has not been computed; no text of a script holds a NUL."""
 
 
 class Node:
@@ -46,13 +50,19 @@ class Part(Node):
 
 
 class Word(Node):
-    """One word as written: its parts, and its text in the script."""
+    """One word as written: its parts, and its text in the script.
 
-    __slots__ = ("parts", "source")
+    fields    what expands it to fields, once it is compiled; commands share words (`known_word`)
+    constant  the one field that it always is, or None; `UNKNOWN` until somebody asks
+    """
+
+    __slots__ = ("constant", "fields", "parts", "source")
 
     def __init__(self, parts: tuple[Part, ...], source: str) -> None:
         self.parts = parts
         self.source = source
+        self.fields: Any = None
+        self.constant: str | None = UNKNOWN
 
 
 class Literal(Part):

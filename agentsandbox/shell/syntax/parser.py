@@ -46,7 +46,7 @@ from agentsandbox.shell.syntax.nodes import (
     Subshell,
     Word,
 )
-from agentsandbox.shell.syntax.words import WordReader
+from agentsandbox.shell.syntax.words import BARE_WORD, KNOWN_WORD, WordReader, known_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +61,14 @@ _CLOSERS = frozenset("then else elif fi do done esac }".split())
 _ASSIGNING = frozenset("declare typeset local export readonly".split())
 _TAKING_LISTS = frozenset(("let", "eval"))
 """Commands whose arguments may have the form of an array's assignment, which stays text."""
+
+_NOT_QUICK = RESERVED | _ASSIGNING | _TAKING_LISTS
+
+_END = r"[ \t]*+(?=[\n;|)#]|&(?!>)|\Z)"
+_BARE_COMMAND = re.compile(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
+_KNOWN_COMMAND = re.compile(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
+"""Commands of one line without redirections, whose words read the same wherever they stand."""
+_KNOWN_WORDS = re.compile(KNOWN_WORD)
 
 _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
@@ -94,6 +102,7 @@ class Parser(WordReader):
         super().__init__(text, first_line=first_line)
         self.extglob = extglob
         self.aliases = aliases
+        """Set only between two complete commands."""
         self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
         self._searched, self._searched_from, self._opening = "", 0, 0
         """A text, a place in it, and where the first opening parenthesis from there on is."""
@@ -191,17 +200,45 @@ class Parser(WordReader):
         rest: list[tuple[str, Command]] = []
         while True:
             self.skip_blanks()
-            operator = self.text[self.position : self.position + 2]
-            if operator not in ("&&", "||"):
+            if not self.text.startswith(("&&", "||"), self.position):
                 break
+            operator = self.text[self.position : self.position + 2]
             self.position += 2
             self.skip_to_command()
             rest.append((operator, self._pipeline()))
         return AndOr(first, tuple(rest)) if rest else first
 
+    def _quick_command(self) -> SimpleCommand | None:
+        """Read a command of known words, as most are; return None, and read nothing, for others."""
+        text, start = self.text, self.position
+        match = _BARE_COMMAND.match(text, start)
+        if match is not None and (command := match[0]).isascii():
+            sources = command.split()
+        else:
+            match = _KNOWN_COMMAND.match(text, start)
+            if match is None:
+                return None
+            sources = _KNOWN_WORDS.findall(text, start, match.end())
+        name = sources[0]
+        if name in _NOT_QUICK or "=" in name or ("[" in name and name != "[") or name[0] == "]":
+            return None
+        words = tuple(map(known_word, sources))
+        if None in words:
+            return None
+        if self.meter is not None:
+            self.meter.step(4 * len(words))
+        self.position = match.end()
+        return SimpleCommand((), words, (), self.line_at(start))  # type: ignore[arg-type]
+
     def _pipeline(self) -> Command:
         self.skip_blanks()
         start = self.position
+        quick = None if self.aliases or self.joins else self._quick_command()
+        if quick is not None:
+            text, position = self.text, self.position
+            if not text.startswith("|", position) or text.startswith("||", position):
+                return quick
+            return self._stages([quick], start)
         negated = prefixed = False
         timed = ""
         while True:
@@ -227,7 +264,12 @@ class Parser(WordReader):
         if (prefixed or timed) and self._at_command_end():
             empty = SimpleCommand((), (), (), self.line_at(start))
             return Pipeline((empty,), negated, timed, self.line_at(start))
-        commands = [self.command()]
+        return self._stages([self.command()], start, negated, timed)
+
+    def _stages(
+        self, commands: list[Command], start: int, negated: bool = False, timed: str = ""
+    ) -> Command:
+        """Read what follows the first stage of a pipeline, if anything does."""
         while True:
             self.skip_blanks()
             text = self.text
@@ -241,7 +283,8 @@ class Parser(WordReader):
                 self.position += 1
                 commands[-1] = self._with_errors(commands[-1])
             self.skip_to_command()
-            commands.append(self.command())
+            quick = None if self.aliases or self.joins else self._quick_command()
+            commands.append(quick or self.command())
         if len(commands) == 1 and not negated and not timed:
             return commands[0]
         return Pipeline(tuple(commands), negated, timed, self.line_at(start))
