@@ -205,6 +205,14 @@ class WordCompiler:
 
     def fields(self, word: Word, *, in_list: bool = False) -> Fields:
         """Compile the word to the fields it expands to; `in_list` is for array literals."""
+        if in_list:
+            return self._counted_fields(word, True)
+        known: Fields | None = word.fields
+        if known is None:
+            known = word.fields = self._counted_fields(word, False)
+        return known
+
+    def _counted_fields(self, word: Word, in_list: bool) -> Fields:
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host, out: out.append(plain)

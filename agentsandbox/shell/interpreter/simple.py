@@ -52,7 +52,7 @@ from agentsandbox.shell.interpreter.redirections import (
 from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
 from agentsandbox.shell.interpreter.traps import before_command
-from agentsandbox.shell.interpreter.words import WORDS
+from agentsandbox.shell.interpreter.words import WORDS, constant_of
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
     Assignment,
@@ -76,6 +76,8 @@ if TYPE_CHECKING:
     Table = dict[int, Stream]
     Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
     ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
+
+_FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
 
 _FEW = 256
 """Assignments of one argument between two looks at what they take together."""
@@ -103,13 +105,9 @@ def _simple(node: SimpleCommand) -> Run:
     inlined = inline_command(node, general)
     if inlined is not None:
         return inlined
-    if (
-        not node.assignments
-        and not node.redirections
-        and all(isinstance(word, Word) for word in node.words)
-    ):
-        return _call(node, general)
-    return _Command(node).run
+    if node.assignments or node.redirections:
+        return _Command(node).run
+    return _call(node, general) or _Command(node).run
 
 
 def _with_own_text(node: SimpleCommand) -> Run:
@@ -137,15 +135,14 @@ def _when_needed(node: SimpleCommand) -> Run:
     return run
 
 
-def _call(node: SimpleCommand, general: Run) -> Run:
-    """Compile a command of plain words, which may be the call of a function."""
-    first = node.words[0]
-    assert isinstance(first, Word)
-    name = first.source
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.:-]*", name):
-        return general
-    if any("<(" in word.source or ">(" in word.source for word in node.words):
-        return general
+def _call(node: SimpleCommand, general: Run) -> Run | None:
+    """Compile a command of plain words, which may be the call of a function; None for others."""
+    name = node.words[0].source
+    if _FUNCTION_NAME.fullmatch(name) is None:
+        return None
+    for word in node.words:
+        if "<(" in word.source or ">(" in word.source or not isinstance(word, Word):
+            return None
     line = node.line
     arguments: list[Callable[[Shell, list[str]], None]] | None = None
 
@@ -180,6 +177,7 @@ def _call(node: SimpleCommand, general: Run) -> Run:
 class _Command:
     """A simple command with words, compiled to run by all the rules.
 
+    constants  the words, if all of them are constant
     words      closures that append the fields of the words that are no assignments
     order      for each word its binder if it is an assignment (`declare x=1`), else None
     alone      binders of the assignments in front, for when no field is left: they last
@@ -190,24 +188,35 @@ class _Command:
     """
 
     __slots__ = (
-        "alone", "assigns", "binders", "moved", "node", "order", "redirect", "text", "words",
+        "alone", "assigns", "binders", "constants", "moved", "node", "order", "redirect", "text",
+        "words",
     )  # fmt: skip
 
     def __init__(self, node: SimpleCommand) -> None:
         self.node = node
-        self.words = [WORDS.fields(word) for word in node.words if not isinstance(word, Assignment)]
-        self.order = [
-            _bind_argument(word) if isinstance(word, Assignment) else None for word in node.words
-        ]
-        self.alone = [bind_assignment(assignment) for assignment in node.assignments]
-        self.binders = [
-            bind_prefix(assignment) or bind
-            for assignment, bind in zip(node.assignments, self.alone, strict=True)
-        ]
-        self.redirect = compile_redirections(node.redirections) if node.redirections else None
-        self.assigns = any(map(_may_assign, node.redirections))
         self.text = ""
         self.moved: Run | None = None
+        self.alone: list[Binder] = []
+        self.binders: list[Binder] = []
+        if node.assignments:
+            self.alone = [bind_assignment(assignment) for assignment in node.assignments]
+            self.binders = [
+                bind_prefix(assignment) or bind
+                for assignment, bind in zip(node.assignments, self.alone, strict=True)
+            ]
+        self.redirect = compile_redirections(node.redirections) if node.redirections else None
+        self.assigns = bool(node.redirections) and any(map(_may_assign, node.redirections))
+        self.constants = _constants(node.words)
+        self.words: list[Callable[[Shell, list[str]], None]] = []
+        self.order: list[ArgumentBinder | None] = []
+        if self.constants is None:
+            self.words = [
+                WORDS.fields(word) for word in node.words if not isinstance(word, Assignment)
+            ]
+            self.order = [
+                _bind_argument(word) if isinstance(word, Assignment) else None
+                for word in node.words
+            ]
 
     def run(self, shell: Shell) -> int:
         """Expand, redirect, assign, run, and undo the redirections."""
@@ -263,6 +272,9 @@ class _Command:
 
     def _expand(self, shell: Shell, argv: list[str]) -> list[str | BoundAssignment] | None:
         """Put the fields into `argv`; return them with assignments as such where there are any."""
+        if self.constants is not None:
+            argv += self.constants
+            return None
         if len(self.words) == len(self.order):
             for word in self.words:
                 word(shell, argv)
@@ -327,6 +339,17 @@ class _Command:
         if shell.control.killed is not None:
             child_killed(shell, self.node, self.node.line)
         return status
+
+
+def _constants(words: Sequence[Word | Assignment]) -> list[str] | None:
+    """The fields of words that are all constant; None for others."""
+    constants: list[str] = []
+    for word in words:
+        constant = constant_of(word) if isinstance(word, Word) else None
+        if constant is None:
+            return None
+        constants.append(constant)
+    return constants
 
 
 _KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 _CHANGES_GRAMMAR = re.compile(
     r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v"
 )
+_GRAMMAR_WORDS = "alias", "extglob", "verbose", "posix"
+_LETTER_V = re.compile(r"-[a-zA-Z]*v")
 MAX_CACHED = 4096
 
 
@@ -60,6 +62,16 @@ def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: i
         return Program(units, None, parser.warnings)
 
 
+def _may_change_grammar(text: str) -> bool:
+    """Whether a text has a command that may change how the next line is read."""
+    if _LETTER_V.search(text) is not None:
+        return True
+    for word in _GRAMMAR_WORDS:  # quicker than an expression that begins with a choice
+        if word in text:
+            return _CHANGES_GRAMMAR.search(text) is not None
+    return False
+
+
 def _skipped(error: ShellSyntaxError) -> Run:
     """Compile a line that had a syntax error and was skipped."""
 
@@ -87,7 +99,7 @@ def run_commands(
     """
     if (
         len(text) > MAX_CACHED
-        or _CHANGES_GRAMMAR.search(text)
+        or _may_change_grammar(text)
         or shell.options.verbose
         or shell.active_aliases()
     ):

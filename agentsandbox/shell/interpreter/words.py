@@ -10,7 +10,14 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.words import WordCompiler
 from agentsandbox.shell.interpreter.dispatch import compile_substitution
 from agentsandbox.shell.syntax.contexts import HERE
-from agentsandbox.shell.syntax.nodes import DoubleQuoted, Literal, Parameter, Quoted, Word
+from agentsandbox.shell.syntax.nodes import (
+    UNKNOWN,
+    DoubleQuoted,
+    Literal,
+    Parameter,
+    Quoted,
+    Word,
+)
 from agentsandbox.shell.syntax.parser import Parser, read_arithmetic
 
 TYPE_CHECKING = False
@@ -18,8 +25,26 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.compiling import Text
     from agentsandbox.shell.expansion.host import ExpansionHost
 
+_EXPANDS = re.compile(r"[*?\[{~]|[?*+@!]\(")
+
 WORDS = WordCompiler(compile_substitution)
 """The compiler of all words of all scripts."""
+
+
+def constant_of(word: Word) -> str | None:
+    """Return the one field that a word always is; None if it depends on the shell."""
+    constant = word.constant
+    if constant is UNKNOWN:
+        is_known = makes_one_field(word) and "$" not in word.source
+        constant = word.constant = "".join(map(_part_text, word.parts)) if is_known else None
+    return constant
+
+
+def _part_text(part: object) -> str:
+    """The text of a constant part."""
+    if isinstance(part, DoubleQuoted):
+        return "".join(map(_part_text, part.parts))
+    return part.text  # type: ignore[attr-defined, no-any-return]
 
 
 def makes_one_field(word: Word) -> bool:
@@ -30,7 +55,7 @@ def makes_one_field(word: Word) -> bool:
         if isinstance(part, Quoted):
             continue
         if isinstance(part, Literal):
-            if re.search(r"[*?\[{~]|[?*+@!]\(", part.text):
+            if _EXPANDS.search(part.text) is not None:
                 return False
             continue
         if isinstance(part, DoubleQuoted) and all(

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.syntax.protocols import Parser
 
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
 
 
@@ -86,7 +87,7 @@ def _for_words(parser: Parser, start: int, node: type[For]) -> Command:
     if name is None:
         raise parser.unexpected(parser.token())
     text = "".join(part.text if isinstance(part, Literal) else "$" for part in name.parts)
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+    if _NAME.fullmatch(text) is None:
         text = name.source  # reported when it runs
     words: list[Word] | None = None
     parser.skip_blanks()

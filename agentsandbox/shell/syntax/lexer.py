@@ -35,8 +35,12 @@ MAX_NESTING = 300
 _BLANKS = re.compile(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 
+_SPACE = re.compile(
+    r"[ \t\n]*+(?:(?:(?<=[ \t\n;&|()<>])|\A)#[^\n]*+[ \t\n]*+)*+(?!\\\n)"
+)
+"""Blanks, newlines and comments, if no joined line follows."""
 _SPLIT_OPERATOR = re.compile(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
-_SKIPPED = frozenset((" ", "\t", "\\", "#"))
+_SKIPPED = (" ", "\t", "\\", "#")
 """What blanks, a joined line or a comment can begin with."""
 
 
@@ -80,11 +84,12 @@ class Lexer:
         )
         self._counted = position, newlines
         done = 0
-        for start, end in sorted(self.alias_texts):  # they may stand in one another
-            start, end = max(start, done), min(end, position)
-            if start < end:
-                newlines -= text.count("\n", start, end)
-                done = end
+        if self.alias_texts:
+            for start, end in sorted(self.alias_texts):  # they may stand in one another
+                start, end = max(start, done), min(end, position)
+                if start < end:
+                    newlines -= text.count("\n", start, end)
+                    done = end
         return newlines + self.first_line
 
     def line_text(self, position: int) -> str:
@@ -141,8 +146,8 @@ class Lexer:
     def skip_blanks(self) -> None:
         """Pass over blanks, joined lines and a comment."""
         text, position = self.text, self.position
-        if text[position : position + 1] in _SKIPPED:
-            if text[position] == " " and text[position + 1 : position + 2] not in _SKIPPED:
+        if text.startswith(_SKIPPED, position):
+            if text[position] == " " and not text.startswith(_SKIPPED, position + 1):
                 self.position = position + 1
             else:
                 self._skip_more()
@@ -173,6 +178,13 @@ class Lexer:
 
     def skip_newlines(self) -> None:
         """Pass over blanks, comments and newlines."""
+        if not self.pending and not self.joins:
+            match = _SPACE.match(self.text, self.position)
+            if match is not None:
+                if self.meter is not None:
+                    self.meter.step(self.text.count("\n", self.position, match.end()))
+                self.position = match.end()
+                return
         while True:
             self.skip_blanks()
             if self.text[self.position : self.position + 1] != "\n":

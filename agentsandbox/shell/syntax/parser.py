@@ -21,6 +21,7 @@ errors end more or less than the others: a `ShellSyntaxError` says so in its att
 
 from __future__ import annotations
 
+import functools
 import re
 
 from agentsandbox.errors import ShellSyntaxError
@@ -62,13 +63,18 @@ _ASSIGNING = frozenset("declare typeset local export readonly".split())
 _TAKING_LISTS = frozenset(("let", "eval"))
 """Commands whose arguments may have the form of an array's assignment, which stays text."""
 
-_NOT_QUICK = RESERVED | _ASSIGNING | _TAKING_LISTS
 
+_NOT_QUICK = "|".join(map(re.escape, sorted(RESERVED | _ASSIGNING | _TAKING_LISTS)))
+_NAMED = rf"(?!(?:{_NOT_QUICK})(?:[ \t\n|&;()<>]|\Z)|\]\]|[A-Za-z_][A-Za-z0-9_]*+(?:\[|\+?=))"
 _END = r"[ \t]*+(?=[\n;|)#]|&(?!>)|\Z)"
-_BARE_COMMAND = re.compile(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
-_KNOWN_COMMAND = re.compile(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
+_BARE_COMMAND = re.compile(rf"{_NAMED}{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
+_KNOWN_COMMAND = re.compile(rf"{_NAMED}{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
 """Commands of one line without redirections, whose words read the same wherever they stand."""
 _KNOWN_WORDS = re.compile(KNOWN_WORD)
+_KNOWN_ASSIGNMENT = re.compile(
+    rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}"
+)
+"""The same for one assignment alone."""
 
 _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
@@ -80,7 +86,7 @@ _REDIRECTION = re.compile(
     r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?"
     r"(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
 )
-_REDIRECTION_STARTS = frozenset("0123456789{<>&")
+_REDIRECTION_STARTS = tuple("0123456789{<>&")
 _OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
 _FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
 _OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
@@ -139,7 +145,6 @@ class Parser(WordReader):
         while True:
             start = self.position
             command = self._and_or()
-            self.skip_blanks()
             text = self.text
             char = text[self.position : self.position + 1]
             if char == "&" and text[self.position + 1 : self.position + 2] != "&":
@@ -196,10 +201,10 @@ class Parser(WordReader):
         return self.command_list(until_newline=False)
 
     def _and_or(self) -> Command:
+        """Parse pipelines with && or || between them, and pass over the blanks behind them."""
         first = self._pipeline()
         rest: list[tuple[str, Command]] = []
         while True:
-            self.skip_blanks()
             if not self.text.startswith(("&&", "||"), self.position):
                 break
             operator = self.text[self.position : self.position + 2]
@@ -219,18 +224,18 @@ class Parser(WordReader):
             if match is None:
                 return None
             sources = _KNOWN_WORDS.findall(text, start, match.end())
-        name = sources[0]
-        if name in _NOT_QUICK or "=" in name or ("[" in name and name != "[") or name[0] == "]":
-            return None
         words = tuple(map(known_word, sources))
-        if None in words:
+        if not all(words):
             return None
         if self.meter is not None:
             self.meter.step(4 * len(words))
         self.position = match.end()
+        if text.startswith("#", self.position):
+            self.skip_blanks()
         return SimpleCommand((), words, (), self.line_at(start))  # type: ignore[arg-type]
 
     def _pipeline(self) -> Command:
+        """Parse commands with | between them, and pass over the blanks behind them."""
         self.skip_blanks()
         start = self.position
         quick = None if self.aliases or self.joins else self._quick_command()
@@ -243,6 +248,8 @@ class Parser(WordReader):
         timed = ""
         while True:
             self._expand_alias()
+            if not self.text.startswith(("!", "t"), self.position):
+                break
             match = _RESERVED_WORD.match(self.text, self.position)
             word = match[0] if match is not None else ""
             if word == "!":
@@ -304,7 +311,6 @@ class Parser(WordReader):
 
     def command(self) -> Command:
         """Parse one command: simple, compound or the definition of a function."""
-        self.skip_blanks()
         text, position = self.text, self.position
         if position >= len(text):
             raise self.unexpected_end()
@@ -363,6 +369,8 @@ class Parser(WordReader):
         redirections: list[Redirection] = []
         while True:
             self.skip_blanks()
+            if not self.text.startswith(_REDIRECTION_STARTS, self.position):
+                break
             redirection = self._redirection()
             if redirection is None:
                 break
@@ -457,6 +465,14 @@ class Parser(WordReader):
 
     def _simple_command(self) -> Command:
         start = self.position
+        if (match := _KNOWN_ASSIGNMENT.match(self.text, start)) is not None and not self.joins:
+            value = Word((), "") if match[4] is None else known_word(match[4])
+            if value is not None:
+                if self.meter is not None:
+                    self.meter.step(4)
+                self.position = match.end()
+                assignment = Assignment(match[2], value, None, match[3] == "+", match[1])
+                return SimpleCommand((assignment,), (), (), self.line_at(start))
         assignments: list[Assignment] = []
         words: list[Word | Assignment] = []
         redirections: list[Redirection] = []
@@ -770,6 +786,7 @@ def _has_blanks(word: Word) -> bool:
     )
 
 
+@functools.lru_cache(maxsize=None)
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
     """Return what reads the compound command of a reserved word; None if it begins none."""
     if word == "[[":
