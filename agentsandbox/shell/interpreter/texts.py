@@ -17,7 +17,7 @@ from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
-from agentsandbox.shell.syntax.parser import Parser
+from agentsandbox.shell.syntax.parser import Parser, known_command, match_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,13 +46,18 @@ class Program:
 
 
 def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> Program:
+    match = match_known(text, 0)
+    if match is not None and match.end() == len(text):
+        command = known_command(text, first_line)
+        if command is not None:
+            return Program([compile_command(command)], None, [])
     parser = Parser(text, first_line=first_line, extglob=extglob)
     parser.pairs_quotes = pairs_quotes
     units: list[Run] = []
     while True:
         try:
-            while (command := parser.next_command()) is not None:
-                units.append(compile_command(command))
+            while (unit := _next_unit(parser)) is not None:
+                units.append(unit)
         except ShellSyntaxError as error:
             parser.skip_line()
             if not error.in_array or parser.position >= len(parser.text):
@@ -60,6 +65,44 @@ def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: i
             units.append(_skipped(error))
             continue
         return Program(units, None, parser.warnings)
+
+
+def _next_unit(parser: Parser) -> Run | None:
+    """Return the next complete command, compiled; None at the end of the text."""
+    parser.skip_to_command()
+    start = parser.position
+    text = parser.text
+    end = text.find("\n", start)
+    if end < 0 or parser.joins:
+        command = parser.next_command()
+        return None if command is None else compile_command(command)
+    key = text[start:end], parser.line_at(start), parser.extglob, parser.pairs_quotes
+    known = _known_unit(*key)
+    if known and text.startswith(known[0][0], start):
+        whole, run = known[0]
+        parser.position = start + len(whole)
+        return run
+    warned = len(parser.warnings)
+    command = parser.next_command()
+    assert command is not None
+    run = compile_command(command)
+    whole = text[start : parser.position]
+    if whole.endswith("\n") and len(parser.warnings) == warned:
+        known[:] = [(whole, run)]
+    return run
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_unit(
+    first: str, line: int, extglob: bool, pairs_quotes: bool
+) -> list[tuple[str, Run]]:
+    """Return the place for the latest command that began with this text in this line.
+
+    It holds the text of the whole command with the newline that ends it, and what it compiled to.
+    Nothing behind that newline counts for the command, so another script with the same text here
+    has the same command: agents mend a line of a script and send all of it again.
+    """
+    return []
 
 
 def _may_change_grammar(text: str) -> bool:

@@ -75,6 +75,8 @@ _KNOWN_ASSIGNMENT = re.compile(
     rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}"
 )
 """The same for one assignment alone."""
+_LONGEST_KNOWN = 256
+"""Characters of a command that is kept."""
 
 _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
@@ -213,32 +215,24 @@ class Parser(WordReader):
             rest.append((operator, self._pipeline()))
         return AndOr(first, tuple(rest)) if rest else first
 
-    def _quick_command(self) -> SimpleCommand | None:
+    def _known_command(self) -> SimpleCommand | None:
         """Read a command of known words, as most are; return None, and read nothing, for others."""
         text, start = self.text, self.position
-        match = _BARE_COMMAND.match(text, start)
-        if match is not None and (command := match[0]).isascii():
-            sources = command.split()
-        else:
-            match = _KNOWN_COMMAND.match(text, start)
-            if match is None:
-                return None
-            sources = _KNOWN_WORDS.findall(text, start, match.end())
-        words = tuple(map(known_word, sources))
-        if not all(words):
+        match = match_known(text, start)
+        if match is None or (command := known_command(match[0], self.line_at(start))) is None:
             return None
         if self.meter is not None:
-            self.meter.step(4 * len(words))
+            self.meter.step(4 * len(command.words or command.assignments))
         self.position = match.end()
         if text.startswith("#", self.position):
             self.skip_blanks()
-        return SimpleCommand((), words, (), self.line_at(start))  # type: ignore[arg-type]
+        return command
 
     def _pipeline(self) -> Command:
         """Parse commands with | between them, and pass over the blanks behind them."""
         self.skip_blanks()
         start = self.position
-        quick = None if self.aliases or self.joins else self._quick_command()
+        quick = None if self.aliases or self.joins else self._known_command()
         if quick is not None:
             text, position = self.text, self.position
             if not text.startswith("|", position) or text.startswith("||", position):
@@ -290,7 +284,7 @@ class Parser(WordReader):
                 self.position += 1
                 commands[-1] = self._with_errors(commands[-1])
             self.skip_to_command()
-            quick = None if self.aliases or self.joins else self._quick_command()
+            quick = None if self.aliases or self.joins else self._known_command()
             commands.append(quick or self.command())
         if len(commands) == 1 and not negated and not timed:
             return commands[0]
@@ -301,6 +295,8 @@ class Parser(WordReader):
         last = Redirection(">&", Word((Literal("1"),), "1"), 2, None, self.line_at(self.position))
         if isinstance(command, FunctionDefinition):
             return Group(command, (last,), self.line_at(self.position))
+        if isinstance(command, SimpleCommand) and command.source:
+            return SimpleCommand(command.assignments, command.words, (last,), command.line)
         command.redirections = (*command.redirections, last)  # type: ignore[misc]
         return command
 
@@ -465,14 +461,6 @@ class Parser(WordReader):
 
     def _simple_command(self) -> Command:
         start = self.position
-        if (match := _KNOWN_ASSIGNMENT.match(self.text, start)) is not None and not self.joins:
-            value = Word((), "") if match[4] is None else known_word(match[4])
-            if value is not None:
-                if self.meter is not None:
-                    self.meter.step(4)
-                self.position = match.end()
-                assignment = Assignment(match[2], value, None, match[3] == "+", match[1])
-                return SimpleCommand((assignment,), (), (), self.line_at(start))
         assignments: list[Assignment] = []
         words: list[Word | Assignment] = []
         redirections: list[Redirection] = []
@@ -776,6 +764,46 @@ class Parser(WordReader):
             saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t")
             for stop, _ in self._alias_ends
         )
+
+
+def match_known(text: str, position: int) -> re.Match[str] | None:
+    """Match a command of known words, and the blanks behind it."""
+    return (
+        _BARE_COMMAND.match(text, position)
+        or _KNOWN_COMMAND.match(text, position)
+        or _KNOWN_ASSIGNMENT.match(text, position)
+    )
+
+
+def known_command(source: str, line: int) -> SimpleCommand | None:
+    """Return the command of a text that `match_known` has matched, shared by all scripts that have
+    it on this line; None if the words must be read where they stand.
+    """
+    if len(source) > _LONGEST_KNOWN:
+        return _read_known_command(source, line, "")
+    return _known_commands(source, line)
+
+
+def _read_known_command(source: str, line: int, key: str | None = None) -> SimpleCommand | None:
+    key = source if key is None else key
+    assignment = _KNOWN_ASSIGNMENT.match(source)
+    if assignment is not None:
+        written, name, plus, text = assignment.groups()
+        value = Word((), "") if text is None else known_word(text)
+        if value is None:
+            return None
+        assigned = Assignment(name, value, None, plus == "+", written)
+        return SimpleCommand((assigned,), (), (), line, False, key)
+    words: list[Word | Assignment] = []
+    for each in _KNOWN_WORDS.findall(source):
+        word = known_word(each)
+        if word is None:
+            return None
+        words.append(word)
+    return SimpleCommand((), tuple(words), (), line, False, key)
+
+
+_known_commands = functools.lru_cache(maxsize=1024)(_read_known_command)
 
 
 def _has_blanks(word: Word) -> bool:

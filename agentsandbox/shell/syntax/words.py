@@ -84,12 +84,29 @@ KNOWN_WORD = rf"(?!#)(?:{_BARE}|{_QUOTED}|{_EXPANSION})++"
 """A word of one line that reads the same wherever it stands: texts, quotes, and expansions that
 hold no quotes and no commands."""
 _KNOWN = re.compile(KNOWN_WORD)
+_WHOLE = re.compile(
+    r"""'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*)"""
+)
+"""A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions
+are."""
 _LONGEST_KNOWN = 128
 """Characters of a word that is kept."""
 _QUOTE = re.compile(r"[\"'`]")
 _QUOTE_OR_BACKSLASH = re.compile(r"['\\]")
 _BACKQUOTE_OR_BACKSLASH = re.compile(r"[`\\]")
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
+
+
+def _whole_part(match: re.Match[str]) -> Part:
+    """The one part of a word that `_WHOLE` matches."""
+    single, double, quoted, bare = match.groups()
+    if bare is not None:
+        return Parameter(bare, source="$" + bare)
+    if quoted is not None:
+        return DoubleQuoted((Parameter(quoted, source="$" + quoted),))
+    if single is not None:
+        return Quoted(single)
+    return DoubleQuoted((Quoted(double),) if double else ())
 
 
 class WordReader(BracedReader):
@@ -601,6 +618,9 @@ def known_word(source: str) -> Word | None:
 def _read_known(source: str) -> Word | None:
     if "'" not in source and '"' not in source and "$" not in source:
         return Word((Literal(source),), source)
+    match = _WHOLE.fullmatch(source)
+    if match is not None:
+        return Word((_whole_part(match),), source)
     reader = WordReader(source)
     try:
         word = reader._scanned_word()
