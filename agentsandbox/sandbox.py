@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import random as random_module
 import sys
-import threading
 import time
+from _thread import RLock
 from time import monotonic
 
 from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
@@ -148,7 +147,7 @@ class Sandbox:
         self._id = id
         self._options = chosen
         self._family = object()
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._active_skills: list[str] = []
         self._clock: Callable[[], float] = chosen.clock or time.time
         self._created = monotonic()
@@ -202,7 +201,9 @@ class Sandbox:
     def id(self) -> str:
         """The id of this sandbox, generated if none was given."""
         if self._id is None:
-            self._id = f"{random_module.getrandbits(48):012x}"
+            import random
+
+            self._id = f"{random.getrandbits(48):012x}"
         return self._id
 
     @property
@@ -646,7 +647,7 @@ class Sandbox:
             twin = Sandbox.__new__(Sandbox)
             twin._options = self._options
             twin._family = self._family
-            twin._lock = threading.RLock()
+            twin._lock = RLock()
             twin._active_skills = self._active_skills.copy()
             twin._clock = self._clock
             twin._created = monotonic()

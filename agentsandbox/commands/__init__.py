@@ -11,7 +11,6 @@ a package are its own: no other room imports them.
 from __future__ import annotations
 
 import functools
-import importlib
 import os
 
 from agentsandbox.kernel.caching import cache_short
@@ -99,8 +98,9 @@ def find_command(name: str) -> Command | None:
     where = module_of(name)
     if where is None:
         return None
-    module = importlib.import_module(f"agentsandbox.commands.{where}")
-    found: Command = module.__dict__[_OBJECTS.get(name, name)]
+    attribute = _OBJECTS.get(name, name)
+    module = __import__(f"agentsandbox.commands.{where}", fromlist=[attribute])
+    found: Command = module.__dict__[attribute]
     return found
 
 

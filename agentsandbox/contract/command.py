@@ -19,7 +19,6 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-import textwrap
 
 from agentsandbox.contract.manners import DEFAULT_MANNERS
 from agentsandbox.contract.usage import Arguments, OptionParser
@@ -582,6 +581,13 @@ class Command:
             raise
 
 
+def _dedented(text: str) -> str:
+    """Return a text without the margin that all its lines have."""
+    lines = [line.rstrip(" ") if line.isspace() else line for line in text.split("\n")]
+    margin = min((len(line) - len(line.lstrip(" ")) for line in lines if line), default=0)
+    return "\n".join([line[margin:] for line in lines])
+
+
 def command(
     name: str,
     usage: str,
@@ -620,7 +626,7 @@ def command(
     """
 
     def decorate(function: Function) -> Command:
-        text = textwrap.dedent(usage).strip("\n") + "\n"
+        text = _dedented(usage).strip("\n") + "\n"
         return Command(
             name, function, text, raw=raw, permute=permute, digits=digits,
             usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,

@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ _FEW = 64
 _SHORT_LINE, _SHORT_TEXT, _KEPT = 8, 256, 64
 """Command lines with fewer words and characters than these are remembered, at most `_KEPT`."""
 
-_SPELLING = re.compile(
+_SPELLING = lazily(
     r"(?P<name>--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:,.])"
     r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]"
     r"| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"

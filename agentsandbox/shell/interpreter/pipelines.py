@@ -264,9 +264,7 @@ def _stage(command: Command) -> tuple[Run, Run, str]:
     stage, child = compile_stage(command)
     if isinstance(command, SimpleCommand):
         names_job = bool(command.words) and command.words[0].source.startswith("%")
-        child = (
-            _not_found(command.words[0].source) if names_job else announced(child, command)
-        )
+        child = _not_found(command.words[0].source) if names_job else announced(child, command)
     return stage, child, _name_in_place(command)
 
 

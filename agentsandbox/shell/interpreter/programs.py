@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat as stat_module
 
 from agentsandbox.contract.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
 from agentsandbox.kernel.fs.shebang import is_binary, shebang_of
 from agentsandbox.kernel.processes import SIGNALS
@@ -459,5 +459,5 @@ def _hint_at(shell: Shell, name: str) -> None:
 
 
 _BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl"}
-_LETTERS = re.compile(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
+_LETTERS = lazily(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
 """What may stand behind the name of a shell: nothing, or options that are one letter each."""

@@ -23,9 +23,9 @@ substitution.
 from __future__ import annotations
 
 import functools
-import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
@@ -78,7 +78,7 @@ if TYPE_CHECKING:
     Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
     ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
 
-_FUNCTION_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.:-]*")
+_FUNCTION_NAME = lazily(r"[A-Za-z_][A-Za-z0-9_.:-]*")
 
 _FEW = 256
 """Assignments of one argument between two looks at what they take together."""
@@ -365,7 +365,7 @@ def _constants(words: Sequence[Word | Assignment]) -> list[str] | None:
     return constants
 
 
-_KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
+_KEYWORD = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 
 
 def _keywords_moved(node: SimpleCommand) -> SimpleCommand:

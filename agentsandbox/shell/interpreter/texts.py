@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 
 from agentsandbox.errors import Exit, ShellSyntaxError
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
-_CHANGES_GRAMMAR = re.compile(
+_CHANGES_GRAMMAR = lazily(
     r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v"
 )
 _GRAMMAR_WORDS = "alias", "extglob", "verbose", "posix"
-_LETTER_V = re.compile(r"-[a-zA-Z]*v")
+_LETTER_V = lazily(r"-[a-zA-Z]*v")
 MAX_CACHED = 4096
 
 
@@ -93,9 +93,7 @@ def _next_unit(parser: Parser) -> Run | None:
 
 
 @functools.lru_cache(maxsize=1024)
-def _known_unit(
-    first: str, line: int, extglob: bool, pairs_quotes: bool
-) -> list[tuple[str, Run]]:
+def _known_unit(first: str, line: int, extglob: bool, pairs_quotes: bool) -> list[tuple[str, Run]]:
     """Return the place for the latest command that began with this text in this line.
 
     It holds the text of the whole command with the newline that ends it, and what it compiled to.

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.words import WordCompiler
 from agentsandbox.shell.interpreter.dispatch import compile_substitution
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.compiling import Text
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-_EXPANDS = re.compile(r"[*?\[{~]|[?*+@!]\(")
+_EXPANDS = lazily(r"[*?\[{~]|[?*+@!]\(")
 
 WORDS = WordCompiler(compile_substitution)
 """The compiler of all words of all scripts."""

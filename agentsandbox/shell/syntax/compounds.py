@@ -5,9 +5,8 @@ A reader gets the parser with the cursor behind the word, and `start`, the place
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticFor,
     Case,
@@ -29,8 +28,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.syntax.protocols import Parser
 
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
+_NAME = lazily(r"[A-Za-z_][A-Za-z0-9_]*")
+_PARENTHESES = lazily(r"[ \t]*\([ \t]*\)")
 
 
 def read_group(parser: Parser, start: int) -> Command:

@@ -19,9 +19,8 @@ Line numbers are counted on demand, from the place that was asked for last.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
 from agentsandbox.shell.syntax.nodes import HereDocument
 
@@ -32,14 +31,12 @@ if TYPE_CHECKING:
 MAX_NESTING = 300
 """Constructs inside one another before the limit `depth` is reached."""
 
-_BLANKS = re.compile(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
+_BLANKS = lazily(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 
-_SPACE = re.compile(
-    r"[ \t\n]*+(?:(?:(?<=[ \t\n;&|()<>])|\A)#[^\n]*+[ \t\n]*+)*+(?!\\\n)"
-)
+_SPACE = lazily(r"[ \t\n]*+(?:(?:(?<=[ \t\n;&|()<>])|\A)#[^\n]*+[ \t\n]*+)*+(?!\\\n)")
 """Blanks, newlines and comments, if no joined line follows."""
-_SPLIT_OPERATOR = re.compile(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
+_SPLIT_OPERATOR = lazily(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
 _SKIPPED = (" ", "\t", "\\", "#")
 """What blanks, a joined line or a comment can begin with."""
 

@@ -25,6 +25,7 @@ import functools
 import re
 
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE
 from agentsandbox.shell.syntax.nodes import (
@@ -67,33 +68,31 @@ _TAKING_LISTS = frozenset(("let", "eval"))
 _NOT_QUICK = "|".join(map(re.escape, sorted(RESERVED | _ASSIGNING | _TAKING_LISTS)))
 _NAMED = rf"(?!(?:{_NOT_QUICK})(?:[ \t\n|&;()<>]|\Z)|\]\]|[A-Za-z_][A-Za-z0-9_]*+(?:\[|\+?=))"
 _END = r"[ \t]*+(?=[\n;|)#]|&(?!>)|\Z)"
-_BARE_COMMAND = re.compile(rf"{_NAMED}{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
-_KNOWN_COMMAND = re.compile(rf"{_NAMED}{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
+_BARE_COMMAND = lazily(rf"{_NAMED}{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
+_KNOWN_COMMAND = lazily(rf"{_NAMED}{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
 """Commands of one line without redirections, whose words read the same wherever they stand."""
-_KNOWN_WORDS = re.compile(KNOWN_WORD)
-_KNOWN_ASSIGNMENT = re.compile(
-    rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}"
-)
+_KNOWN_WORDS = lazily(KNOWN_WORD)
+_KNOWN_ASSIGNMENT = lazily(rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}")
 """The same for one assignment alone."""
 _LONGEST_KNOWN = 256
 """Characters of a command that is kept."""
 
-_CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
-_RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
-_ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
+_CLOSING_BRACKETS = lazily(r"\]\](?=[ \t\n|&;()<>]|\Z)")
+_RESERVED_WORD = lazily(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
+_ASSIGNMENT = lazily(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
+_ASSIGNED = lazily(r"(?:\\\n)*\+?(?:\\\n)*=")
 """The operator between a subscript and the value, with joined lines."""
-_CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
-_REDIRECTION = re.compile(
+_CONTINUED_LIST = lazily(r"(?:\\\n)*\(")
+_REDIRECTION = lazily(
     r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?"
     r"(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
 )
 _REDIRECTION_STARTS = tuple("0123456789{<>&")
-_OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
-_FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
-_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
-_LAST = re.compile(r"[^ \t\n;|&]+")
-_FD_WORD = re.compile(r"[0-9]+|[^\s|&;()<>]+")
+_OPEN_SUBSCRIPT = lazily(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
+_FUNCTION = lazily(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
+_OPERATOR = lazily(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
+_LAST = lazily(r"[^ \t\n;|&]+")
+_FD_WORD = lazily(r"[0-9]+|[^\s|&;()<>]+")
 
 
 class Parser(WordReader):
@@ -786,7 +785,7 @@ def known_command(source: str, line: int) -> SimpleCommand | None:
 
 def _read_known_command(source: str, line: int, key: str | None = None) -> SimpleCommand | None:
     key = source if key is None else key
-    assignment = _KNOWN_ASSIGNMENT.match(source)
+    assignment = _KNOWN_ASSIGNMENT.match(source) if "=" in source else None
     if assignment is not None:
         written, name, plus, text = assignment.groups()
         value = Word((), "") if text is None else known_word(text)
@@ -795,7 +794,8 @@ def _read_known_command(source: str, line: int, key: str | None = None) -> Simpl
         assigned = Assignment(name, value, None, plus == "+", written)
         return SimpleCommand((assigned,), (), (), line, False, key)
     words: list[Word | Assignment] = []
-    for each in _KNOWN_WORDS.findall(source):
+    is_bare = "'" not in source and '"' not in source and "$" not in source and source.isascii()
+    for each in source.split() if is_bare else _KNOWN_WORDS.findall(source):
         word = known_word(each)
         if word is None:
             return None
@@ -814,7 +814,7 @@ def _has_blanks(word: Word) -> bool:
     )
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
     """Return what reads the compound command of a reserved word; None if it begins none."""
     if word == "[[":
@@ -851,9 +851,9 @@ def _delimiter(source: str) -> tuple[str, bool]:
     return _DELIMITER.sub(unquote, source), quoted
 
 
-_TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
+_TIME_OPTION = lazily(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
-_DELIMITER = re.compile(
+_DELIMITER = lazily(
     r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
     r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
     re.DOTALL,

@@ -31,6 +31,7 @@ import functools
 import re
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.braced import NAME, SPECIAL, BracedReader
 from agentsandbox.shell.syntax.contexts import (
@@ -62,15 +63,15 @@ from agentsandbox.shell.syntax.nodes import (
 )
 
 _RUN = {
-    WORD: re.compile(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
-    QUOTED: re.compile(r"[^$`\\\"]+"),
-    BRACE: re.compile(r"[^$`\\\"'}/:<>]+"),
-    BRACE_Q: re.compile(r"[^$`\\\"'}/:]+"),
-    BRACE_H: re.compile(r"[^$`\\\"'}/:]+"),
-    HERE: re.compile(r"[^$`\\]+"),
-    SUBSCRIPT: re.compile(r"[^$`\\\"'\[\]]+"),
-    ARITHMETIC: re.compile(r"[^$`\\\"]+"),
-    INNER: re.compile(r"[^$`\\\"]+"),
+    WORD: lazily(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
+    QUOTED: lazily(r"[^$`\\\"]+"),
+    BRACE: lazily(r"[^$`\\\"'}/:<>]+"),
+    BRACE_Q: lazily(r"[^$`\\\"'}/:]+"),
+    BRACE_H: lazily(r"[^$`\\\"'}/:]+"),
+    HERE: lazily(r"[^$`\\]+"),
+    SUBSCRIPT: lazily(r"[^$`\\\"'\[\]]+"),
+    ARITHMETIC: lazily(r"[^$`\\\"]+"),
+    INNER: lazily(r"[^$`\\\"]+"),
 }
 _BARE = r"[^\0- \"$&'();<>\\`|\x7f]++"
 _EXPANSION = (
@@ -83,17 +84,17 @@ BARE_WORD = rf"(?!#){_BARE}"
 KNOWN_WORD = rf"(?!#)(?:{_BARE}|{_QUOTED}|{_EXPANSION})++"
 """A word of one line that reads the same wherever it stands: texts, quotes, and expansions that
 hold no quotes and no commands."""
-_KNOWN = re.compile(KNOWN_WORD)
-_WHOLE = re.compile(
+_KNOWN = lazily(KNOWN_WORD)
+_WHOLE = lazily(
     r"""'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*)"""
 )
 """A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions
 are."""
 _LONGEST_KNOWN = 128
 """Characters of a word that is kept."""
-_QUOTE = re.compile(r"[\"'`]")
-_QUOTE_OR_BACKSLASH = re.compile(r"['\\]")
-_BACKQUOTE_OR_BACKSLASH = re.compile(r"[`\\]")
+_QUOTE = lazily(r"[\"'`]")
+_QUOTE_OR_BACKSLASH = lazily(r"['\\]")
+_BACKQUOTE_OR_BACKSLASH = lazily(r"[`\\]")
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
 
 
@@ -137,9 +138,7 @@ class WordReader(BracedReader):
         match = _KNOWN.match(text, start)
         if match is not None:
             end = match.end()
-            if end == len(text) or (
-                text[end] in " \t\n|&;)>" and not text.startswith(">(", end)
-            ):
+            if end == len(text) or (text[end] in " \t\n|&;)>" and not text.startswith(">(", end)):
                 word = known_word(match[0])
                 if word is not None:
                     self.position = end
@@ -657,13 +656,13 @@ def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
             part.operands = (*part.operands[:1], Word((), f"{source}: bad substitution"))
 
 
-_OPENING = re.compile(r"\\.|\$[({\[]|`", re.DOTALL)
-_BARE = re.compile(r"[^-:=?+#%/^,~@]*")
-_NEEDS_SCAN = re.compile(r"[$`\\\"]")
-_BRACKETS = re.compile(r"[\[\]]")
+_OPENING = lazily(r"\\.|\$[({\[]|`", re.DOTALL)
+_BARE = lazily(r"[^-:=?+#%/^,~@]*")
+_NEEDS_SCAN = lazily(r"[$`\\\"]")
+_BRACKETS = lazily(r"[\[\]]")
 MAX_PARENTHESES = 10_000
-_TEXT_STOPS = re.compile(r'["`\\}]|\$[({]')
-_ARITHMETIC_STOPS = re.compile(r"[()\\\"`]|\$?'")
+_TEXT_STOPS = lazily(r'["`\\}]|\$[({]')
+_ARITHMETIC_STOPS = lazily(r"[()\\\"`]|\$?'")
 
 
 def _keep_as_written(part: Part) -> None:
