@@ -125,10 +125,9 @@ def parse_usage(text: str) -> list[Option]:
             if value:
                 takes = _OPTIONAL if value.startswith("[") else _REQUIRED
             position = found.end()
-            separator = re.compile(r", ?(?=-)").match(stripped, position)
-            if separator is None:
+            if not stripped.startswith((", -", ",-"), position):
                 break
-            position = separator.end()
+            position = stripped.index("-", position)
         if spellings and (position == len(stripped) or stripped[position] in " \t"):
             long = [name[2:] for name in spellings if name.startswith("--")]
             options.append(Option(long[0] if long else spellings[0][1:], tuple(spellings), takes))

@@ -65,11 +65,16 @@ _TAKING_LISTS = frozenset(("let", "eval"))
 """Commands whose arguments may have the form of an array's assignment, which stays text."""
 
 
-_NOT_QUICK = "|".join(map(re.escape, sorted(RESERVED | _ASSIGNING | _TAKING_LISTS)))
-_NAMED = rf"(?!(?:{_NOT_QUICK})(?:[ \t\n|&;()<>]|\Z)|\]\]|[A-Za-z_][A-Za-z0-9_]*+(?:\[|\+?=))"
+_NOT_KNOWN = RESERVED | _ASSIGNING | _TAKING_LISTS
+"""First words of commands whose other words do not read the same wherever they stand."""
+_SURELY_NOT_KNOWN = tuple(
+    f"{word} " for word in sorted(_NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
+)
+"""How a text begins that need not be matched: a list, because that is quicker than an expression."""
+
 _END = r"[ \t]*+(?=[\n;|)#]|&(?!>)|\Z)"
-_BARE_COMMAND = lazily(rf"{_NAMED}{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
-_KNOWN_COMMAND = lazily(rf"{_NAMED}{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
+_BARE_COMMAND = lazily(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
+_KNOWN_COMMAND = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
 """Commands of one line without redirections, whose words read the same wherever they stand."""
 _KNOWN_WORDS = lazily(KNOWN_WORD)
 _KNOWN_ASSIGNMENT = lazily(rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}")
@@ -767,11 +772,9 @@ class Parser(WordReader):
 
 def match_known(text: str, position: int) -> re.Match[str] | None:
     """Match a command of known words, and the blanks behind it."""
-    return (
-        _BARE_COMMAND.match(text, position)
-        or _KNOWN_COMMAND.match(text, position)
-        or _KNOWN_ASSIGNMENT.match(text, position)
-    )
+    if text.startswith(_SURELY_NOT_KNOWN, position):
+        return None
+    return _BARE_COMMAND.match(text, position) or _KNOWN_COMMAND.match(text, position)
 
 
 def known_command(source: str, line: int) -> SimpleCommand | None:
@@ -800,6 +803,9 @@ def _read_known_command(source: str, line: int, key: str | None = None) -> Simpl
         if word is None:
             return None
         words.append(word)
+    name = words[0].source
+    if name in _NOT_KNOWN or name[0] == "]" or "=" in name or ("[" in name and name != "["):
+        return None
     return SimpleCommand((), tuple(words), (), line, False, key)
 
 
