@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Sandbox", "Snapshot", "Stats"]
 
+_NUMBERS, _LONG = (int, float), 1e9
+"""The types of a timeout that needs no look, and what it is less than, in seconds."""
+
 HISTORY = 100
 """Results and scripts that a sandbox remembers, fewer if their output is very long."""
 
@@ -327,9 +330,10 @@ class Sandbox:
         is executing in this sandbox already. Another thread waits.
         """
         if (
-            type(script) is not str or stdin is not None or timeout is not None or env is not None
+            type(script) is not str or stdin is not None or env is not None
             or cwd is not None or args != () or state != "keep" or on_output is not None
             or on_command is not None or unknown
+            or not (timeout is None or (type(timeout) in _NUMBERS and 0 < timeout < _LONG))
         ):  # fmt: skip
             given = (stdin, timeout, env, cwd, args, state, on_output, on_command)
             from agentsandbox.runtime.arguments import check_call

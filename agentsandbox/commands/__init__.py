@@ -13,8 +13,6 @@ from __future__ import annotations
 import functools
 import os
 
-from agentsandbox.kernel.caching import cache_short
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
@@ -92,12 +90,14 @@ def module_of(name: str) -> str | None:
     return _modules().get(name)
 
 
-@cache_short(1024)
 def find_command(name: str) -> Command | None:
     """Return the command called `name`, None for an unknown name."""
+    return _load(name) if name in _modules() else None
+
+
+@functools.cache
+def _load(name: str) -> Command:
     where = module_of(name)
-    if where is None:
-        return None
     attribute = _OBJECTS.get(name, name)
     module = __import__(f"agentsandbox.commands.{where}", fromlist=[attribute])
     found: Command = module.__dict__[attribute]

@@ -496,11 +496,11 @@ class Command:
                 args.operands = list(ctx.words)
             else:
                 found = self._arguments(ctx)
-                if found is None or found.flag("help"):
+                if found is None or (found.given and found.flag("help")):
                     ctx.stdout.write(encode(self.usage))
                     return 0
                 args = found
-                if self.tells_release and args.flag("version"):
+                if args.given and self.tells_release and args.flag("version"):
                     ctx.stdout.write(encode(self.version()))
                     return 0
             status = self._call_late(ctx, args) if self.late else self.function(ctx, args)
@@ -570,7 +570,7 @@ class Command:
         words = ctx.words
         try:
             posix = "POSIXLY_CORRECT" in ctx.env and bool(self.manners.long_options)
-            return self.parser().parse(
+            return (self._parser or self.parser()).parse(
                 self.rewrite(words) if self.rewrite is not None else words, posix=posix
             )
         except CommandError as error:

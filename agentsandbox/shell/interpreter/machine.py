@@ -7,7 +7,7 @@ from time import thread_time
 
 from agentsandbox.kernel.fs.devices import Borrowed
 from agentsandbox.shell.interpreter.fifos import Fifos
-from agentsandbox.shell.interpreter.state import HOST, KEPT, RUNNING
+from agentsandbox.shell.interpreter.state import DERIVED, HOST, KEPT, RUNNING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.kernel.streams import Stream
+    from agentsandbox.shell.interpreter.search import Located
 
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
 
@@ -38,6 +39,7 @@ class Machine:
         "hints": HOST,
         "history": KEPT,
         "host": HOST,
+        "located": DERIVED,
         "on_skill_script": HOST,
         "scheduler": HOST,
         "script_errexit": HOST,
@@ -74,6 +76,8 @@ class Machine:
         """The host's own commands."""
         self.available = available
         """All other commands, found by name."""
+        self.located: dict[str, Located] = {}
+        """The commands that PATH has found (`search.located_tool`)."""
         self.script_errexit = script_errexit
         self.user = user
         self.fifos = Fifos(scheduler)

@@ -120,7 +120,7 @@ def _compile(node: SimpleCommand) -> Run:
         return inlined
     if node.assignments or node.redirections:
         return _Command(node).run
-    return _call(node, general) or _Command(node).run
+    return _call(node) or _Command(node).run
 
 
 def _with_own_text(node: SimpleCommand) -> Run:
@@ -148,7 +148,7 @@ def _when_needed(node: SimpleCommand) -> Run:
     return run
 
 
-def _call(node: SimpleCommand, general: Run) -> Run | None:
+def _call(node: SimpleCommand) -> Run | None:
     """Compile a command of plain words, which may be the call of a function; None for others."""
     name = node.words[0].source
     if _FUNCTION_NAME.fullmatch(name) is None:
@@ -158,13 +158,16 @@ def _call(node: SimpleCommand, general: Run) -> Run | None:
             return None
     line = node.line
     arguments: list[Callable[[Shell, list[str]], None]] | None = None
+    command: Run | None = None
 
     def call(shell: Shell) -> int:
-        nonlocal arguments
+        nonlocal arguments, command
         function = shell.definitions.functions.get(name)
         if function is None or shell.slow:
-            return general(shell)
-        if arguments is None:  # most commands never name a function
+            if command is None:  # most commands never name a function, and many never run
+                command = _Command(node).run
+            return command(shell)
+        if arguments is None:
             arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
         shell.line = line
         words: list[str] = []
@@ -245,7 +248,12 @@ class _Command:
             if shell.slow and self._announce(shell):
                 return 0
             shell.control.substitution_status = None
-            declared = self._expand(shell, argv)
+            constants = self.constants
+            if constants is not None:
+                argv += constants
+                declared = None
+            else:
+                declared = self._expand(shell, argv)
             bound: list[BoundAssignment] | None = None
             if self.redirect is not None:
                 if shell.options.xtrace and argv:
@@ -268,7 +276,10 @@ class _Command:
                 release_all(opened)
             if len(shell.descriptors.process_files) > mark:
                 finish_process_substitutions(shell, mark)
-        return command_ended(shell, status, self.node.line, traps)
+        if shell.traps.pending or (status and shell.check):
+            return command_ended(shell, status, self.node.line, traps)
+        shell.status = status
+        return status
 
     def _under_keyword(self) -> Run | None:
         """The command as `set -k` reads it, where that makes a difference."""
@@ -285,9 +296,6 @@ class _Command:
 
     def _expand(self, shell: Shell, argv: list[str]) -> list[str | BoundAssignment] | None:
         """Put the fields into `argv`; return them with assignments as such where there are any."""
-        if self.constants is not None:
-            argv += self.constants
-            return None
         if len(self.words) == len(self.order):
             for word in self.words:
                 word(shell, argv)

@@ -64,13 +64,12 @@ _ASSIGNING = frozenset("declare typeset local export readonly".split())
 _TAKING_LISTS = frozenset(("let", "eval"))
 """Commands whose arguments may have the form of an array's assignment, which stays text."""
 
-
 _NOT_KNOWN = RESERVED | _ASSIGNING | _TAKING_LISTS
 """First words of commands whose other words do not read the same wherever they stand."""
 _SURELY_NOT_KNOWN = tuple(
     f"{word} " for word in sorted(_NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
 )
-"""How a text begins that need not be matched: a list, because that is quicker than an expression."""
+"""How a text begins that need not be matched; a list is quicker than an expression."""
 
 _END = r"[ \t]*+(?=[\n;|)#]|&(?!>)|\Z)"
 _BARE_COMMAND = lazily(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
