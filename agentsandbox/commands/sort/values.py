@@ -32,13 +32,10 @@ _NOT_PRINTABLE = bytes([b for b in range(256) if not 32 <= b < 127])
 _NUMBER = lazily_bytes(rb"[ \t\n]*(-?)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
 _ONLY_INTEGERS = b"0123456789- \t\n"
 _LEADING_INTEGER = lazily_bytes(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILINE)
-_LEADING_DECIMAL = lazily_bytes(
-    rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))(?![0-9.])", re.MULTILINE
-)
+_DECIMAL = rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))"
+_LEADING_DECIMAL = lazily_bytes(_DECIMAL + rb"(?![0-9.])", re.MULTILINE)
 """Numbers short enough for a float to tell any two of them apart."""
-_LEADING_PLAIN = lazily(
-    _LEADING_DECIMAL.pattern.replace(b"(?![0-9.])", b"(?![0-9.eExX])"), re.MULTILINE
-)
+_LEADING_PLAIN = lazily_bytes(_DECIMAL + rb"(?![0-9.eExX])", re.MULTILINE)
 """The same numbers, with no exponent or hexadecimal digits behind them."""
 _LEADING_HUMAN = lazily_bytes(
     rb"^[ \t]*+(-?[0-9]{1,9}+(?:\.[0-9]{1,2}+)?+)(?![0-9.])([KMGTPEZYk]?)", re.MULTILINE

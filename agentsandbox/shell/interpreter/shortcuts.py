@@ -56,11 +56,12 @@ def inline_command(node: SimpleCommand, general: Run) -> Run | None:
 
 def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
     def make(node: SimpleCommand, general: Run) -> Run | None:
-        last: str | None = ""
+        last = ""
         for word in node.words:
-            last = constant_of(word) if isinstance(word, Word) else None
-            if last is None:
+            constant = constant_of(word) if isinstance(word, Word) else None
+            if constant is None:
                 return None
+            last = constant
         line = node.line
 
         def run(shell: Shell) -> int:

@@ -73,15 +73,15 @@ _RUN = {
     ARITHMETIC: lazily(r"[^$`\\\"]+"),
     INNER: lazily(r"[^$`\\\"]+"),
 }
-_BARE = r"[^\0- \"$&'();<>\\`|\x7f]++"
+_BARE_TEXT = r"[^\0- \"$&'();<>\\`|\x7f]++"
 _EXPANSION = (
     r"\$(?:[A-Za-z_][A-Za-z0-9_]*+|[0-9@#?*!$-]|\{[^\0- \"'`$\\{}()<>|&;\x7f]++\}"
     r"""|\(\([^\n"'`\\()]*+\)\))"""
 )
 _QUOTED = rf"""'[^'\n]*+'|"(?:[^"\\`$\n]++|{_EXPANSION})*+\""""
-BARE_WORD = rf"(?!#){_BARE}"
+BARE_WORD = rf"(?!#){_BARE_TEXT}"
 """A word without quotes or expansions, if what follows ends it."""
-KNOWN_WORD = rf"(?!#)(?:{_BARE}|{_QUOTED}|{_EXPANSION})++"
+KNOWN_WORD = rf"(?!#)(?:{_BARE_TEXT}|{_QUOTED}|{_EXPANSION})++"
 """A word of one line that reads the same wherever it stands: texts, quotes, and expansions that
 hold no quotes and no commands."""
 _KNOWN = lazily(KNOWN_WORD)
