@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._text.versions import version_keys
-from agentsandbox.kernel.expressions import lazily, lazily_bytes
+from agentsandbox.kernel.expressions import lazily_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

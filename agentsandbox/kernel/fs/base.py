@@ -311,10 +311,10 @@ class FileSystem(ABC):
         return [None] * len(paths)
 
     def shared_directory(self, path: str) -> object | None:
-        """Return the node of a directory in memory that nobody changes in place, nor anything below it.
+        """Return the node of a directory in memory of which nobody changes anything in place.
 
-        A change makes a copy of it, so the same object means the same files. Return None for all
-        other directories.
+        A change makes a copy of it, so the same node means the same files, at all depths. Return
+        None for all other directories.
         """
         del path
         return None

@@ -474,7 +474,10 @@ def finish_process_substitutions(shell: Shell, mark: int) -> None:
 
 def finishing(run: Run, words: Iterable[Word]) -> Run:
     """Compile a command so that it closes the process substitutions of its words."""
-    if not any("<(" in word.source or ">(" in word.source for word in words):
+    for word in words:
+        if "<(" in word.source or ">(" in word.source:
+            break
+    else:
         return run
 
     def run_finishing(shell: Shell) -> int:

@@ -21,7 +21,7 @@ from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
 from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.assignments import number_of
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed, finish
-from agentsandbox.shell.interpreter.words import WORDS, constant_of
+from agentsandbox.shell.interpreter.words import WORDS, constant_of, constants_of
 from agentsandbox.shell.syntax.nodes import (
     Assignment,
     DoubleQuoted,
@@ -87,11 +87,11 @@ def _may_be_option(word: Word) -> bool:
 
 
 def _echo(node: SimpleCommand, general: Run) -> Run | None:
-    words = [word for word in node.words[1:] if isinstance(word, Word)]
+    words: list[Word] = list(node.words[1:])  # type: ignore[arg-type]
     if words and _may_be_option(words[0]):
         return None
-    constants = [constant for word in words if (constant := constant_of(word)) is not None]
-    if len(constants) == len(words):
+    constants = constants_of(words)
+    if constants is not None:
         return _echo_constant(constants, general)
     line = node.line
     fields = [WORDS.fields(word) for word in words]

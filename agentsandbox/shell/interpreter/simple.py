@@ -53,7 +53,7 @@ from agentsandbox.shell.interpreter.redirections import (
 from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
 from agentsandbox.shell.interpreter.traps import before_command
-from agentsandbox.shell.interpreter.words import WORDS, constant_of
+from agentsandbox.shell.interpreter.words import WORDS, constants_of
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
     Assignment,
@@ -222,7 +222,7 @@ class _Command:
             ]
         self.redirect = compile_redirections(node.redirections) if node.redirections else None
         self.assigns = bool(node.redirections) and any(map(_may_assign, node.redirections))
-        self.constants = _constants(node.words)
+        self.constants = constants_of(node.words)
         self.words: list[Callable[[Shell, list[str]], None]] = []
         self.order: list[ArgumentBinder | None] = []
         if self.constants is None:
@@ -360,17 +360,6 @@ class _Command:
         if shell.control.killed is not None:
             child_killed(shell, self.node, self.node.line)
         return status
-
-
-def _constants(words: Sequence[Word | Assignment]) -> list[str] | None:
-    """The fields of words that are all constant; None for others."""
-    constants: list[str] = []
-    for word in words:
-        constant = constant_of(word) if isinstance(word, Word) else None
-        if constant is None:
-            return None
-        constants.append(constant)
-    return constants
 
 
 _KEYWORD = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")

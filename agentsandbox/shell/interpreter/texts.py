@@ -69,11 +69,15 @@ def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: i
 
 def _next_unit(parser: Parser) -> Run | None:
     """Return the next complete command, compiled; None at the end of the text."""
-    parser.skip_to_command()
-    start = parser.position
     text = parser.text
-    end = text.find("\n", start)
+    end = -1
+    if parser.has_lines:
+        parser.skip_to_command()
+        start = parser.position
+        end = text.find("\n", start)
     if end < 0 or parser.joins:
+        if parser.position >= len(text):
+            return None
         command = parser.next_command()
         return None if command is None else compile_command(command)
     key = text[start:end], parser.line_at(start), parser.extglob, parser.pairs_quotes

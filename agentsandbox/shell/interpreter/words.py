@@ -11,6 +11,7 @@ from agentsandbox.shell.interpreter.dispatch import compile_substitution
 from agentsandbox.shell.syntax.contexts import HERE
 from agentsandbox.shell.syntax.nodes import (
     UNKNOWN,
+    Assignment,
     DoubleQuoted,
     Literal,
     Parameter,
@@ -21,6 +22,8 @@ from agentsandbox.shell.syntax.parser import Parser, read_arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentsandbox.shell.expansion.compiling import Text
     from agentsandbox.shell.expansion.host import ExpansionHost
 
@@ -37,6 +40,19 @@ def constant_of(word: Word) -> str | None:
         is_known = makes_one_field(word) and "$" not in word.source
         constant = word.constant = "".join(map(_part_text, word.parts)) if is_known else None
     return constant
+
+
+def constants_of(words: Sequence[Word | Assignment]) -> list[str] | None:
+    """Return the fields of words that are all constant; None for others."""
+    constants: list[str] = []
+    for word in words:
+        constant = word.constant if isinstance(word, Word) else None
+        if constant is UNKNOWN:
+            constant = constant_of(word)  # type: ignore[arg-type]
+        if constant is None:
+            return None
+        constants.append(constant)
+    return constants
 
 
 def _part_text(part: object) -> str:

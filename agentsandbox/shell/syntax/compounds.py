@@ -104,9 +104,12 @@ def _for_words(parser: Parser, start: int, node: type[For]) -> Command:
 
 def _words_to_line_end(parser: Parser) -> list[Word]:
     """Read the words behind `in`, and pass over what ends them."""
-    words: list[Word] = []
+    parser.skip_blanks()
+    words = parser.known_words()
     while True:
         parser.skip_blanks()
+        if parser.text.startswith((";", "\n"), parser.position):
+            break
         word = parser.read_word()
         if word is None:
             break

@@ -34,10 +34,10 @@ MAX_NESTING = 300
 _BLANKS = lazily(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 
-_SPACE = lazily(r"[ \t\n]*+(?:(?:(?<=[ \t\n;&|()<>])|\A)#[^\n]*+[ \t\n]*+)*+(?!\\\n)")
+SPACE = lazily(r"[ \t\n]*+(?:(?:(?<=[ \t\n;&|()<>])|\A)#[^\n]*+[ \t\n]*+)*+(?!\\\n)")
 """Blanks, newlines and comments, if no joined line follows."""
 _SPLIT_OPERATOR = lazily(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
-_SKIPPED = (" ", "\t", "\\", "#")
+SKIPPED = (" ", "\t", "\\", "#")
 """What blanks, a joined line or a comment can begin with."""
 
 
@@ -52,6 +52,8 @@ class Lexer:
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
         self.joins = "\\\n" in text and _SPLIT_OPERATOR.search(text) is not None
+        self.has_lines = "\n" in text
+        """Whether there is more than one line, of which messages must tell."""
         self.alias_texts: list[tuple[int, int]] = []
         """From where to where the texts of several lines stand that replaced names: their newlines
         are no lines of the script."""
@@ -143,8 +145,8 @@ class Lexer:
     def skip_blanks(self) -> None:
         """Pass over blanks, joined lines and a comment."""
         text, position = self.text, self.position
-        if text.startswith(_SKIPPED, position):
-            if text[position] == " " and not text.startswith(_SKIPPED, position + 1):
+        if text.startswith(SKIPPED, position):
+            if text[position] == " " and not text.startswith(SKIPPED, position + 1):
                 self.position = position + 1
             else:
                 self._skip_more()
@@ -176,7 +178,7 @@ class Lexer:
     def skip_newlines(self) -> None:
         """Pass over blanks, comments and newlines."""
         if not self.pending and not self.joins:
-            match = _SPACE.match(self.text, self.position)
+            match = SPACE.match(self.text, self.position)
             if match is not None:
                 if self.meter is not None:
                     self.meter.step(self.text.count("\n", self.position, match.end()))

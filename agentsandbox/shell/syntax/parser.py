@@ -28,6 +28,7 @@ from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE
+from agentsandbox.shell.syntax.lexer import SKIPPED, SPACE
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
@@ -127,6 +128,11 @@ class Parser(WordReader):
 
     def skip_to_command(self) -> None:
         """Pass over blanks, comments, newlines and aliases that expand to nothing else."""
+        if not (self.pending or self.joins or self.aliases or self.meter is not None):
+            match = SPACE.match(self.text, self.position)
+            if match is not None:
+                self.position = match.end()
+                return
         self.skip_newlines()
         while self.aliases and self._expand_alias():
             self.skip_newlines()
@@ -222,7 +228,12 @@ class Parser(WordReader):
         """Read a command of known words, as most are; return None, and read nothing, for others."""
         text, start = self.text, self.position
         match = match_known(text, start)
-        if match is None or (command := known_command(match[0], self.line_at(start))) is None:
+        if match is None:
+            return None
+        command = known_command(
+            match[0], self.line_at(start) if self.has_lines else self.first_line
+        )
+        if command is None:
             return None
         if self.meter is not None:
             self.meter.step(4 * len(command.words or command.assignments))
@@ -231,9 +242,24 @@ class Parser(WordReader):
             self.skip_blanks()
         return command
 
+    def known_words(self) -> list[Word]:
+        """Read the known words of a list that ends in this line; none of any other list."""
+        match = None if self.joins else _KNOWN_COMMAND.match(self.text, self.position)
+        if match is None:
+            return []
+        words = [known_word(source) for source in _KNOWN_WORDS.findall(match[0])]
+        known = [word for word in words if word is not None]
+        if len(known) < len(words):
+            return []
+        if self.meter is not None:
+            self.meter.step(4 * len(known))
+        self.position = match.end()
+        return known
+
     def _pipeline(self) -> Command:
         """Parse commands with | between them, and pass over the blanks behind them."""
-        self.skip_blanks()
+        if self.text.startswith(SKIPPED, self.position) or self.joins:
+            self.skip_blanks()
         start = self.position
         quick = None if self.aliases or self.joins else self._known_command()
         if quick is not None:
@@ -244,7 +270,8 @@ class Parser(WordReader):
         negated = prefixed = False
         timed = ""
         while True:
-            self._expand_alias()
+            if self.aliases:
+                self._expand_alias()
             if not self.text.startswith(("!", "t"), self.position):
                 break
             match = _RESERVED_WORD.match(self.text, self.position)
@@ -320,7 +347,7 @@ class Parser(WordReader):
             self.nesting -= 1
             return self._redirected(command)
         if char.islower() or char in "{[}!":
-            if self._expand_alias():
+            if self.aliases and self._expand_alias():
                 return self.command()
             text, position = self.text, self.position
             match = _RESERVED_WORD.match(text, position)
@@ -413,6 +440,10 @@ class Parser(WordReader):
 
     def expect(self, *words: str) -> str:
         """Pass over one of these reserved words, which must be next."""
+        match = _RESERVED_WORD.match(self.text, self.position)
+        if match is not None and match[0] in words:
+            self.position = match.end()
+            return match[0]
         self.skip_newlines()
         word = self.reserved_word()
         if word not in words:

@@ -616,7 +616,10 @@ def known_word(source: str) -> Word | None:
 
 def _read_known(source: str) -> Word | None:
     if "'" not in source and '"' not in source and "$" not in source:
-        return Word((Literal(source),), source)
+        word = Word((Literal(source),), source)
+        if source.isalnum():
+            word.constant = source
+        return word
     match = _WHOLE.fullmatch(source)
     if match is not None:
         return Word((_whole_part(match),), source)
