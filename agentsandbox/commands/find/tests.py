@@ -61,7 +61,7 @@ class BadArgumentError(Exception):
 # numbers
 
 _WHOLE = lazily(r"[0-9]+", re.ASCII)
-_DECIMAL = lazily(r"[0-9]+\.?[0-9]*|\.[0-9]+", re.ASCII)
+_DECIMAL = lazily(r"[0-9]++(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
 
 
 def compare(text: str) -> Callable[[int], bool]:

@@ -17,9 +17,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 _NEGATIVE = lazily(r"-[.0-9]")
-_DECIMAL = lazily(r"[ \t\n\v\f\r]*([+-]?)(?=\.?[0-9])([0-9]*)(\.?)([0-9]*)(?:[eE]([+-]?[0-9]+))?\Z")
+_DECIMAL = lazily(
+    r"[ \t\n\v\f\r]*+([+-]?)(?=\.?[0-9])([0-9]*+)(\.?)([0-9]*+)(?:[eE]([+-]?[0-9]++))?\Z"
+)
 _INFINITE = lazily(r"[ \t\n\v\f\r]*([+-]?)inf(?:inity)?\Z", re.IGNORECASE)
-_DIRECTIVE = lazily(r"%([-+#0 ']*)([0-9]*)(?:\.([0-9]*))?(L?)(.?)", re.DOTALL)
+_DIRECTIVE = lazily(r"%([-+#0 ']*+)([0-9]*+)(?:\.([0-9]*+))?(L?)(.?)", re.DOTALL)
 _MAX_DIGITS = 4000
 _BLOCK = 16384
 _ROOM = 1 << 22

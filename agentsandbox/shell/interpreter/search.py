@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from agentsandbox.shell.interpreter.machine import Located
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
@@ -30,7 +32,7 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
             continue
         if info.is_dir:
             continue
-        if info.mode & 0o111:
+        if info.mode & 0o111 and fs.access(full, 1):
             return candidate
         found = found or candidate
     return found
@@ -96,20 +98,6 @@ def remember_tool(shell: Shell, file: str, tool: Command) -> None:
     else:
         return
     shell.machine.located[name] = Located(path, tuple(directories), file, tool)
-
-
-class Located:
-    """What PATH has found for a name: the directories that were searched, as they were."""
-
-    __slots__ = ("directories", "file", "path", "tool")
-
-    def __init__(
-        self, path: str, directories: tuple[tuple[str, object], ...], file: str, tool: Command
-    ) -> None:
-        self.path = path
-        self.directories = directories
-        self.file = file
-        self.tool = tool
 
 
 def skill_hint(shell: Shell, path: str) -> str | None:

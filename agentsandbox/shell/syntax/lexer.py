@@ -36,7 +36,8 @@ _BLANKS = lazily(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 SPACE = lazily(r"[ \t\n]*+(?:(?:(?<=[ \t\n;&|()<>])|\A)#[^\n]*+[ \t\n]*+)*+(?!\\\n)")
 """Blanks, newlines and comments, if no joined line follows."""
-_SPLIT_OPERATOR = lazily(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
+_SPLIT_OPERATOR = lazily(r"([&|;<>(]++)((?:\\\n)++)(?=[&|;<>(!-])")
+_ANY_SPLIT_OPERATOR = lazily(r"[&|;<>(](?:\\\n)++(?=[&|;<>(!-])")
 SKIPPED = (" ", "\t", "\\", "#")
 """What blanks, a joined line or a comment can begin with."""
 
@@ -51,7 +52,9 @@ class Lexer:
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
-        self.joins = "\\\n" in text and _SPLIT_OPERATOR.search(text) is not None
+        self.in_substitution = False
+        """Whether a $(…) or <(…) is open: its here-documents may end with `EOF)`."""
+        self.joins = "\\\n" in text and _ANY_SPLIT_OPERATOR.search(text) is not None
         self.has_lines = "\n" in text
         """Whether there is more than one line, of which messages must tell."""
         self.alias_texts: list[tuple[int, int]] = []
@@ -207,9 +210,7 @@ class Lexer:
         lines: list[str] = []
         while True:
             if self.position >= len(text):
-                ended = f"here-document at line {line_before} delimited by end-of-file"
-                message = f"{ended} (wanted `{document.delimiter}')"
-                self.warnings.append((self.line_at(max(0, len(text) - 1)), message))
+                self._warn_of_end(document, line_before, max(0, len(text) - 1))
                 break
             if self.meter is not None:
                 self.meter.step()
@@ -227,10 +228,22 @@ class Lexer:
                 line = line.lstrip("\t")
             if line == document.delimiter:
                 break
+            if self.in_substitution and line.startswith(document.delimiter):
+                rest = line[len(document.delimiter) :]
+                if ")" in rest:
+                    self.position = (end if end >= 0 else len(text)) - len(rest)
+                    self._warn_of_end(document, line_before, self.position)
+                    break
             if end < 0 and not line:
                 continue
             lines.append(line + "\n")
         self.finish_here_document(document, "".join(lines), start)
+
+    def _warn_of_end(self, document: HereDocument, line: int, position: int) -> None:
+        """Warn that the body of a here-document ended without a line of its own."""
+        ended = f"here-document at line {line} delimited by end-of-file"
+        message = f"{ended} (wanted `{document.delimiter}')"
+        self.warnings.append((self.line_at(position), message))
 
     def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
         """Give the document its body; the word reader knows how to parse it."""

@@ -616,10 +616,10 @@ def known_word(source: str) -> Word | None:
 
 def _read_known(source: str) -> Word | None:
     if "'" not in source and '"' not in source and "$" not in source:
-        word = Word((Literal(source),), source)
+        bare = Word((Literal(source),), source)
         if source.isalnum():
-            word.constant = source
-        return word
+            bare.constant = source
+        return bare
     match = _WHOLE.fullmatch(source)
     if match is not None:
         return Word((_whole_part(match),), source)
