@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from agentsandbox.errors import CommandError, Exit, Return
@@ -50,7 +51,11 @@ def run_start_file(shell: Shell) -> None:
     try:
         content = _read(shell, name, name, shell.path(name))
     except (CommandError, OSError) as error:
-        reason = getattr(error, "message", None) or f"{name}: {os.strerror(error.errno or 5)}"
+        reason = (
+            f"{name}: {os.strerror(error.errno or errno.EIO)}"
+            if isinstance(error, OSError)
+            else str(error)
+        )
         shell.write(f"{shell.invocation.called}: {reason}\n", 2)
         return
     stops = shell.options.errexit
