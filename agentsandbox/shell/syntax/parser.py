@@ -79,8 +79,8 @@ _KNOWN_COMMAND = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
 _KNOWN_WORDS = lazily(KNOWN_WORD)
 _KNOWN_ASSIGNMENT = lazily(rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}")
 """The same for one assignment alone."""
-_LONGEST_KNOWN = 256
-"""Characters of a command that is kept."""
+_LONGEST_KNOWN, _LONGEST_MATCHED = 256, 4096
+"""Characters of a command that is kept, and of one that is read without a look at the clock."""
 
 _CLOSING_BRACKETS = lazily(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = lazily(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
@@ -245,7 +245,7 @@ class Parser(WordReader):
     def known_words(self) -> list[Word]:
         """Read the known words of a list that ends in this line; none of any other list."""
         match = None if self.joins else _KNOWN_COMMAND.match(self.text, self.position)
-        if match is None:
+        if match is None or match.end() - self.position > _LONGEST_MATCHED:
             return []
         words = [known_word(source) for source in _KNOWN_WORDS.findall(match[0])]
         known = [word for word in words if word is not None]
@@ -811,10 +811,11 @@ class Parser(WordReader):
 
 
 def match_known(text: str, position: int) -> re.Match[str] | None:
-    """Match a command of known words, and the blanks behind it."""
+    """Match a short command of known words, and the blanks behind it."""
     if text.startswith(_SURELY_NOT_KNOWN, position):
         return None
-    return _BARE_COMMAND.match(text, position) or _KNOWN_COMMAND.match(text, position)
+    match = _BARE_COMMAND.match(text, position) or _KNOWN_COMMAND.match(text, position)
+    return None if match is None or match.end() - position > _LONGEST_MATCHED else match
 
 
 def known_command(source: str, line: int) -> SimpleCommand | None:

@@ -604,14 +604,13 @@ class WordReader(BracedReader):
 
 
 def known_word(source: str) -> Word | None:
-    """Return the word of a text that `KNOWN_WORD` matches; None if its place decides what it is.
+    """Return the word of a text that `KNOWN_WORD` matches; None if its place decides what it is,
+    or if it is long.
 
     All scripts share these words, with what is compiled of them: most words of a script that was
     never seen before have been seen before.
     """
-    if len(source) > _LONGEST_KNOWN:
-        return _read_known(source)
-    return _known_words(source)
+    return _known_words(source) if len(source) <= _LONGEST_KNOWN else None
 
 
 def _read_known(source: str) -> Word | None:
