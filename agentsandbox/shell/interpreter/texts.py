@@ -4,6 +4,9 @@ Bash reads a script as it runs it: what comes before a syntax error runs, and a 
 how the next line is read (aliases, `shopt -s extglob`, `set -v`). `run_commands` keeps that. A
 short text without such commands is compiled in one go and cached (`_cached_program`), with the
 syntax error that may end it. All others are parsed one command at a time (`_run_incrementally`).
+
+A new text is seldom new in all its parts. Agents mend a line of a script and send all of it again,
+so complete commands of several lines are kept as well (`_next_unit`), by their text and their line.
 """
 
 from __future__ import annotations

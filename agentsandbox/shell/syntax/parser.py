@@ -14,6 +14,13 @@ step: `Lexer` has the cursor, `BracedReader` reads ${…}, `WordReader` words, `
 those inside the $(…) of a word. Compound commands are functions in `compounds` and `conditions`,
 which get the parser as an argument (`protocols`).
 
+An agent never sends the same text twice, but it uses the same words and commands. Most words read
+the same wherever they stand (`words.known_word`), and so does a command of such words in one line:
+`match_known` finds it with one expression, and `known_command` reads it once for all scripts that
+have it on the same line. Everything else (redirections, substitutions, several lines, aliases)
+takes the way through the grammar. Shared nodes are never changed, and what is compiled of them
+knows no sandbox.
+
 Errors are worded as bash words them. Bash reads some constructs with a parser of their own, whose
 errors end more or less than the others: a `ShellSyntaxError` says so in its attributes (`in_array`,
 `in_substitution`, `is_quote`, `status`).
