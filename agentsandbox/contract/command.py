@@ -19,7 +19,6 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-import textwrap
 
 from agentsandbox.contract.manners import DEFAULT_MANNERS
 from agentsandbox.contract.usage import Arguments, OptionParser
@@ -515,11 +514,11 @@ class Command:
                 args.operands = list(ctx.words)
             else:
                 found = self._arguments(ctx)
-                if found is None or found.flag("help"):
+                if found is None or (found.given and found.flag("help")):
                     ctx.stdout.write(encode(self.usage))
                     return 0
                 args = found
-                if self.tells_release and args.flag("version"):
+                if args.given and self.tells_release and args.flag("version"):
                     ctx.stdout.write(encode(self.version()))
                     return 0
             status = self._call_late(ctx, args) if self.late else self.function(ctx, args)
@@ -589,7 +588,7 @@ class Command:
         words = ctx.words
         try:
             posix = "POSIXLY_CORRECT" in ctx.env and bool(self.manners.long_options)
-            return self.parser().parse(
+            return (self._parser or self.parser()).parse(
                 self.rewrite(words) if self.rewrite is not None else words, posix=posix
             )
         except CommandError as error:
@@ -598,6 +597,13 @@ class Command:
             if self.advice is not None and isinstance(error, UsageError):
                 self.advice(ctx, error)
             raise
+
+
+def _dedented(text: str) -> str:
+    """Return a text without the margin that all its lines have."""
+    lines = [line.rstrip(" ") if line.isspace() else line for line in text.split("\n")]
+    margin = min((len(line) - len(line.lstrip(" ")) for line in lines if line), default=0)
+    return "\n".join([line[margin:] for line in lines])
 
 
 def command(
@@ -638,7 +644,7 @@ def command(
     """
 
     def decorate(function: Function) -> Command:
-        text = textwrap.dedent(usage).strip("\n") + "\n"
+        text = _dedented(usage).strip("\n") + "\n"
         return Command(
             name, function, text, raw=raw, permute=permute, digits=digits,
             usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,

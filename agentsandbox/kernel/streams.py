@@ -260,7 +260,7 @@ class BytesReader(Stream):
     __slots__ = ("data", "position")
 
     def __init__(self, data: bytes) -> None:
-        super().__init__()
+        self.references = 1
         self.data = data
         self.position = 0
 
@@ -379,7 +379,7 @@ class Pipe(Stream):
     __slots__ = ("_chunks", "_position", "_size", "readers", "scheduler")
 
     def __init__(self, scheduler: Waiting) -> None:
-        super().__init__()
+        self.references = 1
         self.scheduler = scheduler
         self.readers = 1
         self._chunks: list[bytes] = []
@@ -444,7 +444,7 @@ class Pipe(Stream):
     def read(self, size: int = -1) -> bytes:
         if size < 0:
             return self._read_all()
-        if not self._wait() or not size:
+        if (not self._size and not self._wait()) or not size:
             return b""
         chunks = self._chunks
         if len(chunks) > 1 and len(chunks[0]) - self._position < size:
@@ -532,7 +532,7 @@ class PipeReader(Stream):
     __slots__ = ("pipe",)
 
     def __init__(self, pipe: Pipe) -> None:
-        super().__init__()
+        self.references = 1
         self.pipe = pipe
 
     def weigh(self, scale: Scale) -> None:

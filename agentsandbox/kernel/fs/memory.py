@@ -539,6 +539,10 @@ class MemoryFileSystem(Ledger):
                 found.append(data if type(data) is bytes else self._at_hand(node))
         return found
 
+    def shared_directory(self, path: str) -> object | None:
+        directory = self._dirs.get(path)
+        return None if directory is None or directory.owner is self.token else directory
+
     def program(self, path: str) -> bytes | None:
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])
