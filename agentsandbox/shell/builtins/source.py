@@ -49,9 +49,11 @@ def run_start_file(shell: Shell) -> None:
         return
     try:
         content = _read(shell, name, name, shell.path(name))
-    except (CommandError, OSError) as error:
-        reason = getattr(error, "message", None) or f"{name}: {os.strerror(error.errno or 5)}"
-        shell.write(f"{shell.invocation.called}: {reason}\n", 2)
+    except CommandError as error:
+        shell.write(f"{shell.invocation.called}: {error.message}\n", 2)
+        return
+    except OSError as error:
+        shell.write(f"{shell.invocation.called}: {name}: {os.strerror(error.errno or 5)}\n", 2)
         return
     stops = shell.options.errexit
     if stops:

@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Run
 
 

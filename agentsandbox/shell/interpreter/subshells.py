@@ -312,7 +312,8 @@ def text_of(node: Command) -> str:
     text = print_command(node)
     if not isinstance(node, (Group, Subshell)):
         return text
-    return re.sub(r"(?<![;&{]) \}", "; }", re.sub(r"\s*\n\s*", " ", text))
+    joined = " ".join(filter(None, map(str.strip, text.split("\n"))))
+    return re.sub(r"(?<![;&{]) \}", "; }", joined)
 
 
 @compiles(Background)

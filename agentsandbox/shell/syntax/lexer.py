@@ -35,7 +35,8 @@ MAX_NESTING = 300
 _BLANKS = re.compile(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 
-_SPLIT_OPERATOR = re.compile(r"([&|;<>(]+)((?:\\\n)+)(?=[&|;<>(!-])")
+_SPLIT_OPERATOR = re.compile(r"([&|;<>(]++)((?:\\\n)++)(?=[&|;<>(!-])")
+_ANY_SPLIT_OPERATOR = re.compile(r"[&|;<>(](?:\\\n)++(?=[&|;<>(!-])")
 _SKIPPED = frozenset((" ", "\t", "\\", "#"))
 """What blanks, a joined line or a comment can begin with."""
 
@@ -52,7 +53,7 @@ class Lexer:
         self.nesting = 0
         self.in_substitution = False
         """Whether a $(…) or <(…) is open: its here-documents may end with `EOF)`."""
-        self.joins = "\\\n" in text and _SPLIT_OPERATOR.search(text) is not None
+        self.joins = "\\\n" in text and _ANY_SPLIT_OPERATOR.search(text) is not None
         self.alias_texts: list[tuple[int, int]] = []
         """From where to where the texts of several lines stand that replaced names: their newlines
         are no lines of the script."""

@@ -65,7 +65,7 @@ _TAKING_LISTS = frozenset(("let", "eval"))
 _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
-_ASSIGNED = re.compile(r"(?:\\\n)*\+?(?:\\\n)*=")
+_ASSIGNED = re.compile(r"(?:\\\n)*+(?:\+(?:\\\n)*+)?=")
 """The operator between a subscript and the value, with joined lines."""
 _CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
 _REDIRECTION = re.compile(

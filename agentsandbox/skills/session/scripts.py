@@ -298,7 +298,7 @@ def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -
         if words and (command := interpreters.get(posixpath.basename(words[0]))):
             return command
         if words:
-            return interpreters.get(re.sub(r"[0-9.]+$", "", posixpath.basename(words[0])))
+            return interpreters.get(posixpath.basename(words[0]).rstrip("0123456789."))
     return interpreters.get(posixpath.splitext(path)[1].lower())
 
 
