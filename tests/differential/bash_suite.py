@@ -157,7 +157,9 @@ def end_session(leader: int) -> None:
 def base_sandbox(root: Path) -> Sandbox:
     """Return a sandbox with a copy of the folder that bash starts in."""
     limits = Limits(total_bytes=256 << 20)
-    sandbox = Sandbox(user="agent", cwd=f"{root}/tests", limits=limits, jobs="kill")
+    sandbox = Sandbox(
+        user="agent", cwd=f"{root}/tests", limits=limits, jobs="kill", script_errexit="never"
+    )
     for path in sorted(root.rglob("*")):
         if path.is_dir():
             sandbox.fs.makedirs(str(path))

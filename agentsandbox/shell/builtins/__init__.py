@@ -88,6 +88,10 @@ class HelpAsked(UsageFailure):
         super().__init__("--: invalid option")
 
 
+class SpecialFailed(Exit):
+    """Ends a shell in POSIX mode: a special builtin failed, and not behind `command`."""
+
+
 class Builtin:
     """One builtin.
 
@@ -126,7 +130,7 @@ class Builtin:
             if stream is not None and self.usage:
                 stream.write(encode(f"{words[0]}: usage: {self.usage}\n"))
             if shell.options.posix and self.name in SPECIAL:
-                raise Exit(error.status) from None
+                raise SpecialFailed(error.status) from None
             return error.status
         except CommandError as error:
             shell.complain(f"{words[0]}: {error.message}")

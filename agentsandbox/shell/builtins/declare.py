@@ -666,6 +666,8 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
         if function is None:
             if names:
                 status = 1
+                if "p" in options:
+                    shell.complain(f"declare: {name}: not found")
             continue
         if names and "r" in options:
             shell.definitions = shell.definitions.with_readonly(name)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from agentsandbox.errors import CommandError, Exit, Return
+from agentsandbox.errors import CommandError, Return
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK
 from agentsandbox.kernel.streams import decode
-from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
+from agentsandbox.shell.builtins import SpecialFailed, UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.shift import given
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.redirections import open_file
@@ -31,7 +31,7 @@ def source(shell: Shell, words: list[str]) -> int:
     path = None if shown is None else shell.path(shown)
     if path is None and shell.options.posix:
         shell.complain(f"{words[0]}: {name}: file not found")
-        raise Exit(1)
+        raise SpecialFailed(1)
     try:
         content = _read(shell, name, shown, path)
     except (CommandError, OSError) as error:
@@ -73,6 +73,8 @@ def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError
         run_trap(shell, "RETURN")
     if isinstance(error, CommandError):
         return error.status
+    if shell.options.posix:
+        raise SpecialFailed(1)
     if shell.options.errexit and not shell.control.ignore:  # the trap for ERR does not run
         raise shell.stopped(1)
     return 1

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, Exit
 from agentsandbox.shell.builtins import SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.references import ElementWord
 from agentsandbox.shell.expansion.variables import (
     ARRAY,
     ASSOCIATIVE,
@@ -177,6 +178,30 @@ def _call(node: SimpleCommand, general: Run) -> Run:
     return call
 
 
+_ELEMENT = re.compile(r"""[A-Za-z_]\w*\[.*[$`'"\\].*\]\Z""", re.DOTALL)
+"""A word with the form of an element, whose subscript has quotes or expansions."""
+_TAKING_ELEMENTS = frozenset(("unset", "read", "printf", "test", "[", "wait"))
+
+
+def _takes_elements(node: SimpleCommand) -> bool:
+    """Whether a command is a builtin that takes elements as operands, also behind `command`."""
+    words = iter(node.words)
+    return next((word.source for word in words if word.source != "command"), "") in _TAKING_ELEMENTS
+
+
+def _element_fields(word: Word) -> Callable[[Shell, list[str]], None]:
+    """Compile an operand like `a[$key]`, whose subscript is not expanded again."""
+    fields = WORDS.fields(word)
+
+    def append(shell: Shell, out: list[str]) -> None:
+        before = len(out)
+        fields(shell, out)
+        if len(out) == before + 1:
+            out[before] = ElementWord(out[before])
+
+    return append
+
+
 class _Command:
     """A simple command with words, compiled to run by all the rules.
 
@@ -195,7 +220,13 @@ class _Command:
 
     def __init__(self, node: SimpleCommand) -> None:
         self.node = node
-        self.words = [WORDS.fields(word) for word in node.words if not isinstance(word, Assignment)]
+        self.words = [
+            _element_fields(word)
+            if _ELEMENT.match(word.source) and _takes_elements(node)
+            else WORDS.fields(word)
+            for word in node.words
+            if not isinstance(word, Assignment)
+        ]
         self.order = [
             _bind_argument(word) if isinstance(word, Assignment) else None for word in node.words
         ]
@@ -234,6 +265,8 @@ class _Command:
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError:
+            if shell.options.posix and argv and argv[0] in SPECIAL:
+                raise Exit(1) from None
             status = 1
             if argv:
                 shell.specials.last_argument = argv[-1]

@@ -62,6 +62,8 @@ _ASSIGNING = frozenset("declare typeset local export readonly".split())
 _TAKING_LISTS = frozenset(("let", "eval"))
 """Commands whose arguments may have the form of an array's assignment, which stays text."""
 
+MAX_HERE_DOCUMENTS = 16
+"""Here-documents that may wait for the end of a line, as in bash."""
 _CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
@@ -604,6 +606,8 @@ class Parser(WordReader):
             if word is None:
                 raise self.unexpected(self.token() or "newline")
             delimiter, quoted = _delimiter(word.source)
+            if len(self.pending) >= MAX_HERE_DOCUMENTS:
+                raise self.error("maximum here-document count exceeded")
             document = HereDocument(delimiter, quoted)
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
