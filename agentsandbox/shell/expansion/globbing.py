@@ -106,9 +106,16 @@ def glob_paths(
                 found = _descend(found, fs, budget, dotglob, separator, bare=bare, links=last)
         elif magic.search(component):
             matches = glob_matcher(component, ignore_case=ignore_case, extglob=extglob)
-            dots = component.startswith((".", "\\."))
+            dotted = _dotted(component) if extglob else _plain_dotted(component)
             entered = _entered(
-                found, matches, fs, budget, hidden=dots or dotglob, dots=dots and not skipdots
+                found,
+                matches,
+                matches
+                if dotglob or dotted == [component]
+                else _any_of([glob_matcher(each, ignore_case=ignore_case) for each in dotted]),
+                fs,
+                budget,
+                dots=bool(dotted) and not skipdots,
             )
             if last and not slashes:
                 shown = [before + name for before, _, names in entered for name in names]
@@ -155,16 +162,80 @@ def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
     return parts
 
 
+def _plain_dotted(pattern: str) -> list[str]:
+    return [pattern] if pattern.startswith((".", "\\.")) else []
+
+
+def _dotted(pattern: str, depth: int = 0) -> list[str]:
+    """Return patterns for the names with a leading dot that a pattern matches.
+
+    Only a dot that is written at the beginning matches such a dot: also one that begins an
+    alternative of @(…), +(…), *(…) and ?(…) there, or what follows a group that may be left out.
+    """
+    if pattern[1:2] != "(" or pattern[0] not in "@+*?" or depth > _DEEPEST:
+        return _plain_dotted(pattern)
+    alternatives, end = _alternatives(pattern)
+    if not end:
+        return []
+    again = f"*{pattern[1:end]}" if pattern[0] in "+*" else ""
+    rest = pattern[end:]
+    found = [
+        each + again + rest
+        for alternative in alternatives
+        for each in _dotted(alternative, depth + 1)
+    ]
+    if pattern[0] in "*?" or "" in alternatives:
+        found += _dotted(rest, depth + 1)
+    return found
+
+
+_DEEPEST = 20
+"""Groups inside one another that are looked at for a leading dot."""
+
+
+def _alternatives(pattern: str) -> tuple[list[str], int]:
+    """Return the alternatives of the group at the beginning, and where it ends; 0 if it is open."""
+    depth = 0
+    start = 2
+    found: list[str] = []
+    position = 1
+    while position < len(pattern):
+        char = pattern[position]
+        if char == "\\":
+            position += 1
+        elif char == "(":
+            depth += 1
+        elif char == "|" and depth == 1:
+            found.append(pattern[start:position])
+            start = position + 1
+        elif char == ")":
+            depth -= 1
+            if not depth:
+                return [*found, pattern[start:position]], position + 1
+        position += 1
+    return [], 0
+
+
+def _any_of(matchers: list[Callable[[str], object]]) -> Callable[[str], object] | None:
+    """Return a test that is true where one of the matchers is; None without any."""
+    if not matchers:
+        return None
+    return lambda name: any(matches(name) for matches in matchers)
+
+
 def _entered(
     found: list[tuple[str, str]],
     matches: Callable[[str], object],
+    hidden: Callable[[str], object] | None,
     fs: FileSystem,
     budget: Budget,
     *,
-    hidden: bool,
     dots: bool,
 ) -> list[tuple[str, str, list[str]]]:
-    """Return (displayed prefix, real path, matching names) for each directory."""
+    """Return (displayed prefix, real path, matching names) for each directory.
+
+    `hidden` is what the names that begin with a dot must match; None excludes them.
+    """
     entered: list[tuple[str, str, list[str]]] = []
     for shown, real in found:
         try:
@@ -172,10 +243,15 @@ def _entered(
         except OSError:
             continue
         budget.step(1 + len(names) // 64)
-        matching = list(filter(matches, [".", "..", *names] if dots else names))
-        entered.append(
-            (shown, real, matching if hidden else [name for name in matching if name[0] != "."])
-        )
+        if hidden is matches:
+            matching = list(filter(matches, [".", "..", *names] if dots else names))
+        else:
+            matching = [
+                name
+                for name in ([".", "..", *names] if dots else names)
+                if (hidden is not None and hidden(name) if name[0] == "." else matches(name))
+            ]
+        entered.append((shown, real, matching))
     return entered
 
 
