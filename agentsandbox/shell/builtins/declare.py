@@ -372,7 +372,16 @@ class _Declaration:
                 if self.is_new_local:
                     variables.unmake_local(self.name)
                 raise
-            return
+            target = before.shown if isinstance(before, NameReference) and before.target else ""
+            if not self.off & NAMEREF or not target or not (self.on or self.assignment):
+                return
+            self.off &= ~NAMEREF  # the other attributes are for what it named
+            self.name = target
+            if self.assignment is not None:
+                self.assignment.name = self.name
+        if self.on & _ARRAYS and isinstance(before, NameReference) and not before.target:
+            variables.drop(self.name, NAMEREF)
+            shell.values.pop(self.name, None)
         if not self.local and self.flags & NAMEREF and not self.on & NAMEREF:
             self.follow()
         self._check_conversions()
@@ -553,8 +562,8 @@ def _reference(
     variables = shell.variables
     if off & NAMEREF:
         value = shell.values.get(name)
-        if assignment is not None:
-            assignment.apply(shell)  # of what it names
+        if assignment is not None and not (isinstance(value, NameReference) and value.target):
+            assignment.apply(shell)
         variables.drop(name, NAMEREF)
         if isinstance(value, NameReference):
             shell.values[name] = value.shown or UNSET

@@ -559,6 +559,8 @@ def run_words(
     elif shell.options.posix and name in SPECIAL:
         for assignment in assignments:
             assignment.apply(shell)
+            if assignment.subscript is None:
+                shell.variables.add(shell.variables.resolve(assignment.name), EXPORT)
         status = builtin.call(shell, arguments)
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
@@ -610,7 +612,8 @@ def _with_assignments(
                 raise
             shell.report(error)
             continue
-        variables.add(assignment.name, EXPORT)
+        target = variables.resolve(assignment.name)
+        variables.add(target if target and "[" not in target else assignment.name, EXPORT)
     variables.temporary.append((len(variables.scopes), scope))
     try:
         return run()
@@ -645,9 +648,9 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
                     f"`{assignment.name}[{assignment.subscript}]': not a valid identifier"
                 )
             else:
-                temporary[assignment.name] = _temporary_value(
-                    shell, assignment, temporary.get(assignment.name)
-                )
+                target = shell.variables.resolve(assignment.name)
+                exported = target if target and "[" not in target else assignment.name
+                temporary[exported] = _temporary_value(shell, assignment, temporary.get(exported))
         environment = {**temporary, **environment, **temporary}
     try:
         return run_external(
