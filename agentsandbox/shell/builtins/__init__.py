@@ -65,7 +65,7 @@ NAMES = frozenset(
 PURE = frozenset(("echo", "printf", "pwd"))
 """Those that leave no trace in the shell; `printf` only without -v."""
 _WITHOUT_HELP = frozenset((":", "[", "bind", "echo", "false", "test", "true"))
-_UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "kill", "ulimit"))
+_UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "help", "kill", "ulimit"))
 """Those that bash lets write without a look at what became of it."""
 SPECIAL = frozenset(
     """. : break continue eval exec exit export readonly return set shift source times trap

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 _MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
 _BASIC_MAGIC = re.compile(r"[*?\[]")
 _ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_ESCAPED_SLASH = re.compile(r"(\\[^/])|\\(/)", re.DOTALL)
 _CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
 """What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
 _CLOSED_BASIC_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
@@ -32,7 +33,10 @@ _LONGEST_GLOBIGNORE = 65_536
 def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     """Pathname expansion by the shell's options; None where the word stays as it is."""
     shopt = host.options.shopt
-    if not (_CLOSED_MAGIC if host.options.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
+    magic = _CLOSED_MAGIC if host.options.extglob else _CLOSED_BASIC_MAGIC
+    if not magic.search(pattern):
+        return None
+    if "\\" in pattern and not magic.search(_ESCAPE.sub("_", pattern)):
         return None
     ignored = host.values.get("GLOBIGNORE")
     if not isinstance(ignored, str):
@@ -89,6 +93,8 @@ def glob_paths(
     extglob: bool = True,
 ) -> list[str]:
     """Return every path that the pattern matches, as it would be written from `cwd`."""
+    if "\\/" in pattern:
+        pattern = _ESCAPED_SLASH.sub(r"\1\2", pattern)
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
     found = [(root, "/" if root else cwd)]
     matched = False  # after the first pattern there is one slash between names
@@ -107,15 +113,18 @@ def glob_paths(
         elif magic.search(component):
             matches = glob_matcher(component, ignore_case=ignore_case, extglob=extglob)
             dotted = _dotted(component) if extglob else _plain_dotted(component)
+            hidden = (
+                matches
+                if dotted == [component]
+                else _any_of([glob_matcher(each, ignore_case=ignore_case) for each in dotted])
+            )
             entered = _entered(
                 found,
                 matches,
-                matches
-                if dotglob or dotted == [component]
-                else _any_of([glob_matcher(each, ignore_case=ignore_case) for each in dotted]),
+                matches if dotglob else hidden,
                 fs,
                 budget,
-                dots=bool(dotted) and not skipdots,
+                dots=None if skipdots else hidden,
             )
             if last and not slashes:
                 shown = [before + name for before, _, names in entered for name in names]
@@ -230,11 +239,12 @@ def _entered(
     fs: FileSystem,
     budget: Budget,
     *,
-    dots: bool,
+    dots: Callable[[str], object] | None,
 ) -> list[tuple[str, str, list[str]]]:
     """Return (displayed prefix, real path, matching names) for each directory.
 
-    `hidden` is what the names that begin with a dot must match; None excludes them.
+    `hidden` is what the names that begin with a dot must match, `dots` what "." and ".." must; None
+    excludes them.
     """
     entered: list[tuple[str, str, list[str]]] = []
     for shown, real in found:
@@ -244,13 +254,15 @@ def _entered(
             continue
         budget.step(1 + len(names) // 64)
         if hidden is matches:
-            matching = list(filter(matches, [".", "..", *names] if dots else names))
+            matching = list(filter(matches, names))
         else:
             matching = [
                 name
-                for name in ([".", "..", *names] if dots else names)
+                for name in names
                 if (hidden is not None and hidden(name) if name[0] == "." else matches(name))
             ]
+        if dots is not None:
+            matching = [*filter(dots, (".", "..")), *matching]
         entered.append((shown, real, matching))
     return entered
 
