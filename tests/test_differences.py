@@ -20,7 +20,7 @@ SCRIPTS = {
     "D-threads": "wait",
     "D-watch": "timeout 0.1 watch true",
     "D-shopt": "shopt -s compat42",
-    "D-ulimit": "ulimit -n 100",
+    "D-ulimit": "ulimit -n 10",
     "D-yq": "echo '[1]' | yq '.[9999999] = 1'",
 }
 
