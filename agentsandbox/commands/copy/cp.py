@@ -45,6 +45,7 @@ _ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("xattr",
     Copy SOURCE to DEST, or SOURCE(s) into DIRECTORY.
 
       -a, --archive                same as -dR --preserve=all
+          --attributes-only        do not copy the content of files
           --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
       -b                           like --backup
       -d                           same as --no-dereference --preserve=links
@@ -111,6 +112,7 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
     options.hard_link = args.flag("link")
     options.symbolic_link = args.flag("symbolic-link")
     options.force = args.flag("force")
+    options.attributes_only = args.flag("attributes-only")
     options.remove_destination = args.flag("remove-destination")
     options.update = args.flag("update")
     options.verbose = args.flag("verbose")

@@ -39,13 +39,14 @@ class Creation:
         ctx: CommandContext,
         writer: ArchiveWriter,
         options: TarOptions,
-        archive_path: str | None,
+        archive: Stat | None,
         tell: Callable[[Member, str], None] | None,
     ) -> None:
         self.ctx = ctx
         self.writer = writer
         self.options = options
-        self._archive_path = posixpath.normpath(archive_path) if archive_path else None
+        self._archive = archive.ino if archive is not None and archive.is_file else 0
+        """The inode number of the archive, which is not archived; 0 if it is no file."""
         self._tell = tell
         """What -v prints of a member and the file's name."""
         self.recursive = True
@@ -87,7 +88,7 @@ class Creation:
             if options.verbose:
                 options.warn(f"{show_in_message(name)}: file is unchanged; not dumped")
             return []
-        if posixpath.normpath(path) == self._archive_path:
+        if self._archive and info.is_file and info.ino == self._archive:
             options.warn(f"{show_in_message(name)}: file is the archive; not dumped")
             return []
         below: list[str] = []
