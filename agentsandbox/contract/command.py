@@ -269,6 +269,10 @@ class CommandContext:
             else f"{prefix}: {describe_os_error(error, '')}"
         )
 
+    def advise_macos(self, advice: str) -> None:
+        """Say after an error what to write instead of what only the tool of macOS has."""
+        self.stderr.write(encode(f"{self.name}: {advice} (D-macos)\n"))
+
     def open_input(self, name: str) -> ByteReader:
         """Open an operand for reading, stdin for "-"; EISDIR for a directory.
 
@@ -517,6 +521,11 @@ class Command:
             ctx.stderr.write(
                 encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n")
             )
+            found = error.message.rpartition("invalid option -- '")
+            if found[1] and self.manners.macos is not None:
+                advice = self.manners.macos.get(found[2][:1])
+                if advice is not None:
+                    ctx.advise_macos(advice)
             return status
         except CommandError as error:
             if error.message:

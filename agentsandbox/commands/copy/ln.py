@@ -168,6 +168,7 @@ class _Linker:
             backup directory no-dereference no-target-directory force interactive suffix
             target-directory logical physical relative symbolic verbose help version
         """,
+        macos={"h": "-h is macOS's; GNU ln does not follow a link to a directory with -n"},
     ),
     check=check_single_directory,
     usage="""

@@ -355,6 +355,10 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
             no-run-if-empty max-chars verbose show-limits exit max-procs
             process-slot-var version help
         """,
+        macos={
+            "J": "-J is macOS's; GNU xargs puts arguments elsewhere with a shell: "
+            "xargs sh -c 'mv \"$@\" DIRECTORY' sh, or one by one with -I {}"
+        },
         unbuffered=True,
         read_error=("NAME: error closing file", 1),
         closed_read_error=("NAME: error closing file: REASON", 1),
