@@ -521,9 +521,9 @@ class Command:
             ctx.stderr.write(
                 encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n")
             )
-            found = error.message.rpartition("invalid option -- '")
-            if found[1] and self.manners.macos is not None:
-                advice = self.manners.macos.get(found[2][:1])
+            if self.manners.macos is not None:
+                _, _, letter = error.message.rpartition("invalid option -- '")
+                advice = self.manners.macos.get(letter[:1]) if letter[1:] == "'" else None
                 if advice is not None:
                     ctx.advise_macos(advice)
             return status

@@ -58,6 +58,7 @@ class Backups:
 
     def name(self, path: str) -> str:
         """Return the name of a backup of `path`, an operand."""
+        path = path.rstrip("/") or path
         if self.control == "simple":
             return path + self.suffix
         highest = highest_backup(self.ctx, path)
@@ -67,7 +68,7 @@ class Backups:
 
     def destroys(self, source: str, target: str) -> bool:
         """Whether the backup of `target` would take the place of `source`."""
-        backup = target + self.suffix
+        backup = target.rstrip("/") + self.suffix
         if self.control in ("none", "numbered") or (
             posixpath.basename(backup) != posixpath.basename(source.rstrip("/"))
         ):

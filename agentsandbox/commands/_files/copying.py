@@ -5,9 +5,9 @@ follows the content of each directory in the list: when it is reached, everythin
 is copied, and its mode and times are set.
 
 A copy may be made into its own source (`cp -r . sub`). Then the target is copied last, so that its
-new content is not copied again, and the first directory made for each operand is remembered: where
-one is found again, the copy stops with an error, as GNU's does. Links that are followed may lead
-back to a directory whose content is being copied: that one is not entered a second time.
+new content is not copied again, and each directory made in one that was there before is remembered:
+where it is found again, the copy stops with an error, as GNU's does. Links that are followed may
+lead back to a directory whose content is being copied: that one is not entered a second time.
 """
 
 from __future__ import annotations
@@ -122,13 +122,13 @@ class Copier:
         self._made: set[tuple[str, int]] = set()
         """(name, inode) of files made for operands: another operand must not overwrite them."""
         self._directories: dict[int, str] = {}
-        """Targets by inode: of operands, and of the first directory made for each operand."""
-        self._first_made = False
-        """Whether a directory was made for this operand."""
+        """Targets by inode: of operands, and of directories made in one that was there before."""
+        self._made_above = 0
+        """How many of the targets that are being filled were made for this operand."""
         self._entered: list[int] = []
         """Inodes of the directories whose content is being copied, from the outside in."""
         self._own: list[str] = []
-        """Real paths of the first directories made for operands."""
+        """Real paths of the directories made in one that was there before."""
         self._seen: set[tuple[int, str]] = set()
         self._links: dict[int, str] = {}
         self._into_itself = False
@@ -139,7 +139,6 @@ class Copier:
     def copy(self, source: str, target: str) -> bool:
         """Copy one operand to an exact place; whether everything was copied."""
         self._top = (source, target)
-        self._first_made = False
         self._into_itself = False
         self._places = self._inner_places(source, target)
         good = True
@@ -208,9 +207,13 @@ class Copier:
             backup, existing = cleared
         if info.is_dir:
             return self._copy_directory(source, target, info, existing)
+        if operand and not backup and self._is_made_link(target):
+            shown = f"{quote_always(source)} through just-created symlink {quote_always(target)}"
+            self._refuse(f"will not copy {shown}")
+            return None
         if self.options.verbose:
             self._say(f"{quote_always(source)} -> {quote_always(target)}", backup)
-        if not self._make(source, target, info, existing, follow=follow):
+        if not self._make(source, target, info, existing, follow=follow, operand=operand):
             if backup and not self.fs.exists(self.ctx.path(target), follow=False):
                 self.fs.rename(self.ctx.path(backup), self.ctx.path(target))
             return None
@@ -261,7 +264,7 @@ class Copier:
             )
         if not info.is_dir:
             if options.update and existing.mtime >= info.mtime:
-                return None
+                return self._settle_older(target, info, operand=operand)
             if options.interactive == "never" or (
                 options.interactive == "ask" and not self._may_overwrite(target, existing)
             ):
@@ -283,6 +286,11 @@ class Copier:
             what = f"backing up {shown} might destroy source;  {shown_source} not copied"
             return self._refuse(what)
         return True
+
+    def _settle_older(self, target: str, info: Stat, *, operand: bool) -> bool | None:
+        """Leave a newer target, unless it has to become a link to an earlier copy."""
+        earlier = self._earlier(target, info, operand=operand)
+        return None if not earlier or self._link_earlier(earlier, target) else False
 
     def _identity(self, source: str, target: str, info: Stat, existing: Stat) -> str:
         """Return "same" if copying would destroy the source, "linked" if a link is there already.
@@ -377,20 +385,49 @@ class Copier:
         """Whether a special file is read instead of made again."""
         return not self.options.recursive and not info.is_link
 
+    def _earlier(self, target: str, info: Stat, *, operand: bool) -> str:
+        """Return the earlier copy of the same file that the target is to be a link to, or ""."""
+        dereference = self.options.dereference
+        may_repeat = (
+            info.nlink > 1 or dereference == "always" or (operand and dereference == "operands")
+        )
+        if not (self.options.preserve_links and may_repeat and info.ino):
+            return ""
+        earlier = self._links.setdefault(info.ino, target)
+        return "" if earlier == target else earlier
+
+    def _link_earlier(self, earlier: str, target: str) -> bool:
+        """Make the target a link to an earlier copy, in the place of what is there."""
+        message = f"cannot create hard link {quote_always(target)} to {quote_always(earlier)}"
+        origin, path = self.ctx.path(earlier), self.ctx.path(target)
+        try:
+            there = self.fs.stat(path, follow=False)
+        except OSError:
+            return self._try(message, self.fs.link, origin, path)
+        if there.ino == self.fs.stat(origin, follow=False).ino:
+            return True
+        return self._try(message, self.fs.unlink, path) and self._try(
+            message, self.fs.link, origin, path
+        )
+
     def _make(
-        self, source: str, target: str, info: Stat, existing: Stat | None, *, follow: bool
+        self,
+        source: str,
+        target: str,
+        info: Stat,
+        existing: Stat | None,
+        *,
+        follow: bool,
+        operand: bool,
     ) -> bool:
         options = self.options
         if options.symbolic_link:
             return self._make_symbolic_link(source, target, existing)
         if options.hard_link:
             return self._make_hard_link(source, target, existing, follow=follow)
-        if options.preserve_links and info.nlink > 1 and info.ino:
-            earlier = self._links.setdefault(info.ino, target)
-            if earlier != target:
-                message = f"cannot create hard link {quote_always(target)} to "
-                origin, path = self.ctx.path(earlier), self.ctx.path(target)
-                return self._try(message + quote_always(earlier), self.fs.link, origin, path)
+        earlier = self._earlier(target, info, operand=operand)
+        if earlier:
+            return self._link_earlier(earlier, target)
         if info.is_link:
             return self._copy_link(source, target, info)
         if not info.is_file and not self._copies_content(info):
@@ -558,8 +595,7 @@ class Copier:
                 info.permissions & 0o777 | 0o700,
             ):
                 return None
-            if not self._first_made:
-                self._first_made = True
+            if not self._made_above:
                 if ino := self.fs.stat(path).ino:
                     self._directories.setdefault(ino, target)
                 place = self.fs.realpath(path)
@@ -585,6 +621,7 @@ class Copier:
         ]
         children.append(_Directory(source, target, info, existing is None))
         self._entered.append(info.ino)
+        self._made_above += existing is None
         return children
 
     def _is_copied(self, source: str, target: str, info: Stat) -> bool | None:
@@ -616,6 +653,7 @@ class Copier:
         path = self.ctx.path(directory.target)
         options = self.options
         self._entered.pop()
+        self._made_above -= directory.created
         try:
             if options.preserve_times:
                 self.fs.utime(path, directory.info.mtime, atime=directory.info.atime)
@@ -630,6 +668,16 @@ class Copier:
         return True
 
     # words
+
+    def _is_made_link(self, target: str) -> bool:
+        """Whether the target is a symbolic link that an earlier operand made."""
+        if not self._made:
+            return False
+        try:
+            there = self.fs.stat(self.ctx.path(target), follow=False)
+        except OSError:
+            return False
+        return there.is_link and (target, there.ino) in self._made
 
     def _remember(self, target: str) -> None:
         try:

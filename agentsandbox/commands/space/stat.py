@@ -67,7 +67,7 @@ _MACOS = (
         COREUTILS,
         bytewise=True,
         long_options="dereference file-system format printf terse help version",
-        macos={"%": _MACOS, "x": "-x is macOS's; GNU stat shows all without an option"},
+        macos={"%": _MACOS},
     ),
     usage="""
     Usage: stat [OPTION]... FILE...

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 
 from agentsandbox.commands.tar.comparison import compare_member
 from agentsandbox.commands.tar.create import Creation
@@ -166,7 +167,7 @@ def _add_operands(
     target: ByteWriter,
     archive: Stat | None,
     start: bytes = b"",
-    newer_than: Callable[[str, int], bool] | None = None,
+    newer_than: Callable[[str, int | None], bool] | None = None,
 ) -> None:
     """Write an archive that begins with the members in `start`: all operands that are
     `newer_than` their members follow. `archive` describes the file that the archive becomes.
@@ -235,8 +236,10 @@ def _append(ctx: CommandContext, options: TarOptions) -> None:
             archive.skip_rest()
             end = archive.position
 
-    def newer_than(name: str, mtime: int) -> bool:
-        return options.action == "r" or name not in times or times[name] < mtime
+    def newer_than(name: str, mtime: int | None) -> bool:
+        if options.action == "r" or name not in times:
+            return True
+        return mtime is not None and times[name] < mtime
 
     target = ctx.fs.open(path, "w", permissions=0o666 & ~ctx.umask)
     _add_operands(ctx, options, target, target.stat(), data[:end], newer_than)
@@ -248,7 +251,11 @@ _DO = {"c": _create, "x": _extract, "t": _list, "r": _append, "u": _append, "d":
 
 def _run(ctx: CommandContext, words: Sequence[str]) -> int:
     try:
-        args = tar.parser().parse(_rewrite(words), in_order=True)
+        defaults = shlex.split(ctx.env.get("TAR_OPTIONS", ""))
+    except ValueError:
+        raise fatal("cannot split TAR_OPTIONS: missing closing quote") from None
+    try:
+        args = tar.parser().parse([*defaults, *_rewrite(words)], in_order=True)
     except UsageError as error:
         if re.fullmatch(r"invalid option -- '[0-7]'", error.message):
             raise UsageError("Options '-[0-7][lmh]' not supported by *this* tar") from None
