@@ -286,6 +286,10 @@ class CommandContext:
             else f"{prefix}: {describe_os_error(error, '')}"
         )
 
+    def advise_macos(self, advice: str) -> None:
+        """Say after an error what to write instead of what only the tool of macOS has."""
+        self.stderr.write(encode(f"{self.name}: {advice} (D-macos)\n"))
+
     def open_input(self, name: str) -> ByteReader:
         """Open an operand for reading, stdin for "-"; EISDIR for a directory.
 
@@ -534,6 +538,11 @@ class Command:
             ctx.stderr.write(
                 encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n")
             )
+            if self.manners.macos is not None:
+                _, _, letter = error.message.rpartition("invalid option -- '")
+                advice = self.manners.macos.get(letter[:1]) if letter[1:] == "'" else None
+                if advice is not None:
+                    ctx.advise_macos(advice)
             return status
         except CommandError as error:
             if error.message:

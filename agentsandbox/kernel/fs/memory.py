@@ -433,6 +433,8 @@ class MemoryFileSystem(Ledger):
     def _opened(self, node: FileNode, path: str, mode: Mode) -> File:
         """Open a node."""
         if mode == "w":
+            if node.mode & 0o6000:
+                self.drop_set_ids(node)
             self.used -= len(node.data)
             node.data = b""
             node.mtime = node.ctime = self.clock()
@@ -599,6 +601,8 @@ class MemoryFileSystem(Ledger):
         elif entry.kind == FILE and entry.owner is self.token and self._may(entry, 2):
             old = len(entry.data)
             if size <= self.room(old):
+                if entry.mode & 0o6000:
+                    self.drop_set_ids(entry)
                 entry.data = data
                 entry.mtime = entry.ctime = self.clock()
                 entry.atime = None
