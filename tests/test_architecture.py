@@ -114,8 +114,8 @@ BROAD_HANDLERS = {
 }
 
 
-TREATED_BY_NAME = {"sh", "bash", "env"}
-"""The shells, and what stands before their names in "#!/usr/bin/env bash"."""
+TREATED_BY_NAME = {"sh", "bash", "env", "time"}
+"""The shells, what is before their names in "#!/usr/bin/env bash", and a keyword of bash."""
 
 OTHER_MEANINGS = {
     "cli": ("diff file id timeout", "parts of a proposal, a scheme of addresses, a limit"),

@@ -47,7 +47,7 @@ GROUPS = {
         "inotifywait entr"
     ),
     "there is no index of files; use find": "locate mlocate plocate updatedb",
-    "xargs -P runs commands side by side": "parallel",
+
     "which, type -a and find tell where a command or a file is": "whereis",
     "grep '^TEXT' FILE finds the lines that begin with a text": "look",
     "ls -C and ls -l do the same": "dir vdir",
