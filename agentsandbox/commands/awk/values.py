@@ -36,6 +36,12 @@ class Strnum(str):
         return to_number(self) != 0.0
 
 
+class Typed(str):
+    """A strongly typed regular expression constant, `@/…/`: text that `typeof` knows."""
+
+    __slots__ = ()
+
+
 class AwkFatal(Exception):
     """A fatal error of the running program. Its line is found by the traceback, unless it happened
     `between_files`: then messages name the line that ran last.
