@@ -66,7 +66,11 @@ def main() -> int:
         if name not in left_out and not OTHER_OPTIONS.search(rule_of(name, text))
     ]
     names = [name for name in dict.fromkeys(names) if (folder / f"{name}.ok").exists()]
-    files = {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+    files = {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
     passed, failed = [], []
     with Sandbox(
         cwd="/test", files={**files, "Suite.mk": text, "Makefile": text}, limits=Limits(timeout=SECONDS)

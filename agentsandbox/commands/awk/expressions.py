@@ -719,8 +719,14 @@ def _getline_value(compiler: Expressions, node: nodes.Getline) -> str:
         node.kind
     ]
     status = compiler.temporary()
-    assign = _assigned(compiler, node.target or _RECORD, "from_input(rt.got)")
     call = f"({status} := rt.{method}({source}))"
+    if isinstance(node.target, nodes.Index):  # its subscript counts at the end of the input, too
+        key = compiler.temporary()
+        subscript, array = compiler.subscript(node.target), compiler.array_code(node.target.base)
+        assign = f"set_element(from_input(rt.got), {array}, {key})"
+        got = f"(({assign}, {status})[1] if {call} > 0.0 else {status})"
+        return f"(({key} := {subscript}), {got})[1]"
+    assign = _assigned(compiler, node.target or _RECORD, "from_input(rt.got)")
     return f"(({assign}, {status})[1] if {call} > 0.0 else {status})"
 
 

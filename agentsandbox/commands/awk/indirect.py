@@ -25,7 +25,8 @@ _NUMBERS: dict[str, Callable[..., float]] = {
     "compl": functions.compl,
 }
 _COUNTS = {
-    "atan2": (2, 2), "close": (1, 2), "compl": (1, 1), "cos": (1, 1), "exp": (1, 1),
+    "asort": (1, 3), "asorti": (1, 3), "atan2": (2, 2),
+    "close": (1, 2), "compl": (1, 1), "cos": (1, 1), "exp": (1, 1),
     "fflush": (0, 1), "gensub": (3, 4), "gsub": (2, 2), "index": (2, 2), "int": (1, 1),
     "isarray": (1, 1), "length": (0, 1), "log": (1, 1), "lshift": (2, 2), "match": (2, 3),
     "mktime": (1, 2), "patsplit": (2, 4), "rand": (0, 0), "rshift": (2, 2), "sin": (1, 1),
@@ -56,6 +57,11 @@ def call_builtin(rt: Runtime, name: str, values: list[Any]) -> Any:
     if name in ("exp", "log", "sqrt"):
         word = {"exp": "exponential", "log": "logarithm", "sqrt": "square_root"}[name]
         return names[word](to_number(values[0]))
+    if name in ("asort", "asorti"):
+        if not all(isinstance(value, Array) for value in values[:2]):
+            raise AwkFatal(f"{name}: first argument is not an array")
+        how = rt.text(values[2]) if len(values) > 2 else None
+        return rt.sort(values[0], values[1] if len(values) > 1 else None, how, name == "asorti")
     if name in ("sub", "gsub", "gensub", "match", "split", "patsplit"):
         return _with_pattern(rt, name, values)
     return _plain(rt, name, values, names)

@@ -193,7 +193,7 @@ def _string_end(text: str, position: int) -> int:
         if position >= len(text) or text[position] == "\n":
             return -1
         if text[position] == "\\":
-            position += 1
+            position += 2 if text.startswith("\r\n", position + 1) else 1
         elif text[position] == '"':
             return position
 

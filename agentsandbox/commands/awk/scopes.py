@@ -285,7 +285,8 @@ class Scopes:
         )
 
     def _visit_indirect(self, node: nodes.IndirectCall, function: str, in_begin: bool) -> None:
-        self.indirect = self.nested = True
+        self.indirect = self.nested = self.changes_fields = True
+        self._fields(every=True)
         for argument in node.arguments:
             self._mix(function, argument)
 

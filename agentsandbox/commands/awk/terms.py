@@ -398,7 +398,7 @@ class Terms:
             number = self.pre_step()
         elif self.token.kind in ("-", "+", "!"):
             sign = self.advance()
-            number = nodes.Unary(sign.line, sign.kind, self.operand())
+            number = nodes.Unary(sign.line, sign.kind, self.raise_power(self.postfix(False)))
         elif self.token.kind == "$":
             number = self.postfix(False)
         else:
