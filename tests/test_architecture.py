@@ -123,8 +123,8 @@ BROAD_HANDLERS = {
 }
 
 
-TREATED_BY_NAME = {"sh", "bash", "env"}
-"""The shells, and what stands before their names in "#!/usr/bin/env bash"."""
+TREATED_BY_NAME = {"sh", "bash", "env", "time"}
+"""The shells, what is before their names in "#!/usr/bin/env bash", and a keyword of bash."""
 
 OTHER_MEANINGS = {
     "cli": ("diff file id timeout", "parts of a proposal, a scheme of addresses, a limit"),
@@ -145,7 +145,7 @@ OTHER_MEANINGS = {
         "GNU's syntaxes of regular expressions bear these names; a kind of node; a limit",
     ),
     "skills": (
-        "base64 diff false file link more timeout true truncate watch which who",
+        "base64 diff false file link make more timeout true truncate watch which who",
         "options, kinds of entries, YAML's booleans, stop words of a search",
     ),
     "skills/session/allowed_tools.py": (
