@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     Pairs = Sequence[tuple[str, str]]
 
-__all__ = ["NO_NETWORK", "Network", "Reply"]
+__all__ = ["NO_NETWORK", "Network", "Reply", "redirected", "same_origin"]
 
 NO_NETWORK = "this sandbox has no network"
 
@@ -84,7 +84,7 @@ class Reply:
     headers      the pairs as they were sent
     information  the heads that came before: 100, 103
     url          the URL that was asked
-    remote       (IP address, port) of the server; ("", 0) for a function of the host
+    remote       (IP address, port) of the server; 127.0.0.1 for a function of the host
     local        (IP address, port) of the connection's own end
     began        when the request began, in seconds of `time.monotonic`
     times        when the name was resolved (namelookup), the connection made (connect), TLS ready
@@ -225,7 +225,7 @@ class Network:
     ) -> Reply:
         """Send one request and return the response, whose body is read from the reply.
 
-        Host and Content-Length are added if `headers` lack them, nothing else. The timeouts are in
+        Host, and Content-Length for a body, are added if `headers` lack them, nothing else. The timeouts are in
         seconds; those of the policy and of the execution hold too. `verify=False` accepts any
         certificate. Raises `NetworkError`.
         """
@@ -234,7 +234,7 @@ class Network:
         reply = Reply(target.url, method)
         self._scheduler.budget.step(100)
         policy = self.policy
-        pairs = _completed(target, method, headers, body)
+        pairs = _completed(target, headers, body)
         handler = None if policy is None else policy.handler(target.host, target.port)
         if handler is not None:
             return self._ask_function(reply, handler, Request(method, target.url, pairs, body))
@@ -282,6 +282,7 @@ class Network:
         if field(headers, "content-length") is None and answer.status not in (204, 304):
             headers.append(("Content-Length", str(len(answer.body))))
         self._fill(reply, answer.status, answer.reason, headers, answer.body)
+        reply.remote = ("127.0.0.1", request.port)
         return reply
 
     def _fill(self, reply: Reply, status: int, reason: str, headers: Pairs, body: bytes) -> None:
@@ -488,7 +489,7 @@ def _check_headers(method: str, headers: Pairs) -> None:
         raise RefusedError(f"more than {_LONGEST_HEADERS} bytes of headers")
 
 
-def _completed(target: Target, method: str, headers: Pairs, body: bytes) -> Pairs:
+def _completed(target: Target, headers: Pairs, body: bytes) -> Pairs:
     """Return the headers with Host in front and the length of the body."""
     pairs = list(headers)
     if field(pairs, "host") is None:
@@ -496,7 +497,7 @@ def _completed(target: Target, method: str, headers: Pairs, body: bytes) -> Pair
     has_length = (
         field(pairs, "content-length") is not None or field(pairs, "transfer-encoding") is not None
     )
-    if (body or method in ("POST", "PUT", "PATCH")) and not has_length:
+    if body and not has_length:
         pairs.append(("Content-Length", str(len(body))))
     return pairs
 
