@@ -204,9 +204,14 @@ CONSTRUCTOR = [
         "network must be a NetworkPolicy, a mapping of hosts to functions, or None, not list",
     ),
     (
-        lambda: Sandbox(script_errexit="no"),
+        lambda: Sandbox(script_errexit=False),
         TypeError,
-        "script_errexit must be True or False, not 'no' (str)",
+        "script_errexit must be 'sh', 'always' or 'never', not False",
+    ),
+    (
+        lambda: Sandbox(script_errexit="no"),
+        ValueError,
+        "script_errexit must be 'sh', 'always' or 'never', not 'no'",
     ),
     (
         lambda: Sandbox(skills_writable=1),

@@ -542,5 +542,26 @@ class PipeReader(Stream):
         """Whether a read would return at once."""
         return self.pipe.has_input()
 
+    def reopened(self, mode: str) -> Stream:
+        return BothEnds(self.pipe) if mode == "r+" else super().reopened(mode)
+
     def close(self) -> None:
         self.pipe.close_reader()
+
+
+class BothEnds(PipeReader):
+    """A pipe opened for reading and writing (`<> <(…)`): it has no end while this is open."""
+
+    __slots__ = ()
+
+    def __init__(self, pipe: Pipe) -> None:
+        super().__init__(pipe)
+        pipe.readers += 1
+        pipe.acquire()
+
+    def write(self, data: bytes) -> None:
+        self.pipe.write(data)
+
+    def close(self) -> None:
+        super().close()
+        self.pipe.release()

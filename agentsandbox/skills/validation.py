@@ -220,7 +220,7 @@ def _check_optional(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
     field, value = "allowed-tools", fields.get("allowed-tools", "")
     if split_tools(value) is None:
         yield error("allowed-tools-type", "Field 'allowed-tools' must be a string", field)
-    elif not isinstance(value, str) or "," in re.sub(r"\([^)]*\)", "", value):
+    elif not isinstance(value, str) or "," in re.sub(r"\([^()]*+\)", "", value):
         message = "Field 'allowed-tools' should be one string of words"
         yield warning("allowed-tools-form", message, field)
 
@@ -240,8 +240,6 @@ _TOLERATED = frozenset(
 )
 """Codes of errors that are warnings when a skill is read leniently."""
 _HOSTILE = re.compile(r"""^[.~]|\.\.|[\\"<>`$;|]""")
-_PATH = re.compile(r"\S+/\S*|/\S*/\S*|/")
-"""A name that is a path, "a/b"; not a title, "CI/CD Pipeline", nor a command, "/deploy"."""
 _WORD = re.compile(r"[a-z0-9]{3,}")
 _TITLE_LETTERS = 6
 
@@ -258,12 +256,17 @@ def is_title(name: str, directory: str | None) -> bool:
         return False
     if directory is not None and _letters(name) == _letters(directory):
         return True
-    if _PATH.fullmatch(name):
+    if _is_path(name):
         return False
     if directory is None:
         return not name.startswith("/")
     shares_a_word = name.isascii() and not _words(name).isdisjoint(_words(directory))
     return shares_a_word or _reads_as_title(name)
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name is a path, "a/b"; not a title, "CI/CD Pipeline", nor a command, "/deploy"."""
+    return ("/" in name[1:] or name == "/") and not any(map(str.isspace, name))
 
 
 def _letters(text: str) -> str:

@@ -15,7 +15,7 @@ LAST = 2**62
 """Means "to the end"."""
 
 _TOO_LARGE = 2**64 - 2
-_RANGE = re.compile(r"([0-9]*)(-?)([0-9]*)\Z")
+_RANGE = re.compile(r"([0-9]*+)(-?)([0-9]*+)\Z")
 
 
 def _wording(fields: bool) -> tuple[str, str, str]:

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 _DIRECTIVE = re.compile(
-    r"%(?P<position>[0-9]+\$)?(?P<flags>[-+ #0']*)(?P<width>\*(?:[0-9]+\$)?|[0-9]+)?"
-    r"(?:\.(?P<precision>\*(?:[0-9]+\$)?|-?[0-9]*))?[hlLjztP]?(?P<letter>[A-Za-z%])"
+    r"%(?P<position>[0-9]++\$)?(?P<flags>[-+ #0']*+)(?P<width>\*(?:[0-9]++\$)?|[0-9]++)?"
+    r"(?:\.(?P<precision>\*(?:[0-9]++\$)?|-?[0-9]*+))?[hlLjztP]?(?P<letter>[A-Za-z%])"
 )
 _WIDEST = 1 << 31
 _MOST_DIGITS = 1100

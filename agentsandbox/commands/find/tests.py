@@ -60,7 +60,7 @@ class BadArgumentError(Exception):
 # numbers
 
 _WHOLE = re.compile(r"[0-9]+", re.ASCII)
-_DECIMAL = re.compile(r"[0-9]+\.?[0-9]*|\.[0-9]+", re.ASCII)
+_DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
 
 
 def compare(text: str) -> Callable[[int], bool]:

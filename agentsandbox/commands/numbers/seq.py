@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
 _NEGATIVE = re.compile(r"-[.0-9]")
 _DECIMAL = re.compile(
-    r"[ \t\n\v\f\r]*([+-]?)(?=\.?[0-9])([0-9]*)(\.?)([0-9]*)(?:[eE]([+-]?[0-9]+))?\Z"
+    r"[ \t\n\v\f\r]*+([+-]?)(?=\.?[0-9])([0-9]*+)(\.?)([0-9]*+)(?:[eE]([+-]?[0-9]++))?\Z"
 )
 _INFINITE = re.compile(r"[ \t\n\v\f\r]*([+-]?)inf(?:inity)?\Z", re.IGNORECASE)
-_DIRECTIVE = re.compile(r"%([-+#0 ']*)([0-9]*)(?:\.([0-9]*))?(L?)(.?)", re.DOTALL)
+_DIRECTIVE = re.compile(r"%([-+#0 ']*+)([0-9]*+)(?:\.([0-9]*+))?(L?)(.?)", re.DOTALL)
 _MAX_DIGITS = 4000
 _BLOCK = 16384
 _ROOM = 1 << 22

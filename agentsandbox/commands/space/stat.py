@@ -24,7 +24,9 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.fs.base import Stat
 
-_DIRECTIVE = re.compile(r"%([-#+ 0']*)([0-9]*)(?:\.([0-9]*))?([HL]?)(.|\Z)", re.ASCII | re.DOTALL)
+_DIRECTIVE = re.compile(
+    r"%([-#+ 0']*+)([0-9]*+)(?:\.([0-9]*+))?([HL]?)(.|\Z)", re.ASCII | re.DOTALL
+)
 _ESCAPE = re.compile(r"\\(x[0-9A-Fa-f]{1,2}|[0-7]{1,3}|.|\Z)", re.DOTALL)
 _ESCAPES = {
     "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v",

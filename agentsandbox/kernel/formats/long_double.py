@@ -17,7 +17,7 @@ _DIGITS = 1200
 _NUMBER = re.compile(
     r"[ \t\n\v\f\r]*([+-]?)"
     r"(?:0[xX](?P<hex>[0-9a-fA-F]+)"
-    r"|(?P<digits>[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?"
+    r"|(?P<digits>[0-9]++(?:\.[0-9]*)?|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?"
     r"|(?P<word>inf(?:inity)?|nan(?:\([A-Za-z0-9_]*\))?))",
     re.IGNORECASE | re.ASCII,
 )

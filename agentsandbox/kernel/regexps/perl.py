@@ -34,7 +34,7 @@ _WITHOUT_NEWLINE = {"s": "\\t\\x0b-\\r\\x20", "v": "\\x0b\\x0c\\r\\x85\\u2028\\u
 _WORD = "[0-9A-Za-z_]"
 _BOUNDARY = f"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))"
 _NO_BOUNDARY = f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))"
-_POSIX_ELEMENT = re.compile(r"\[([:.=])(?:\\[\]\\]|(?!\[\1)[^\]])*?\1\]")
+_POSIX_ELEMENT = re.compile(r"\[([:.=])(?:\\[\]\\]|(?!\[\1|\1\]|\\[\]\\])[^\]])*+\1\]")
 _CONTROLS = {"a": "\\x07", "e": "\\x1b", "f": "\\x0c", "n": "\\n", "r": "\\r", "t": "\\t"}
 _PLAIN = {
     "K": "\\K",
