@@ -165,7 +165,7 @@ OTHER_MEANINGS = {
     "javascript/guest.py": ("more", "an answer of the prelude"),
     "wasm/descriptors.py": ("stat", "a method of streams"),
     "python": (
-        "chmod cp file hostname install kill mkfifo stat sync timeout tree which yes",
+        "chmod cp file hostname install kill mkfifo stat sync tree which yes",
         "requests of a guest and their fields, subcommands and options of pip and uv",
     ),
 }

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     class StartCommand(Protocol):
         """Starts a command like `RunCommand` and returns its process at once.
 
-        `ctx.host.scheduler.wait(process)` waits for it.
+        `ctx.host.scheduler.wait(process)` waits for it. It holds its streams until it ends.
         """
 
         def __call__(
@@ -94,6 +94,7 @@ if TYPE_CHECKING:
             env: Mapping[str, str] | None = None,
             cwd: str | None = None,
             ignoring: Collection[int] | None = None,
+            umask: int | None = None,
         ) -> Process: ...
 
     class Function(Protocol):

@@ -306,18 +306,33 @@ class _Children:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         ignoring: Collection[int] | None = None,
+        umask: int | None = None,
     ) -> Process:
         """Start a command as a process of its own."""
         child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
+        if umask is not None:
+            child.process.umask = umask
+        held = [stream for stream in child.fds.values() if isinstance(stream, Stream)]
+        for stream in held:
+            stream.acquire()
+
+        def end() -> None:
+            for stream in held:
+                stream.release()
+
         scheduler = child.machine.scheduler
         environment = self.environment if env is None else env
 
         def body() -> int:
             child.process.task = scheduler.current
             child.process.task.on_signal = SignalHandler(child)
-            return _run_for_command(child, list(words), environment)
+            try:
+                return _run_for_command(child, list(words), environment)
+            finally:
+                end()
 
-        process = scheduler.start(body, words[0] if words else "", child.process.pid)
+        name = words[0] if words else ""
+        process = scheduler.start(body, name, child.process.pid, give_up=end)
         child.process.task = process
         return process
 
