@@ -426,10 +426,6 @@ class Pipe(Stream):
         """Whether a write would return at once."""
         return self._size < PIPE_BYTES or not self.readers
 
-    def has_room(self) -> bool:
-        """Whether a write would return at once."""
-        return self._has_room()
-
     # the reading end
 
     def _has_input(self) -> bool:

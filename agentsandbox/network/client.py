@@ -225,9 +225,9 @@ class Network:
     ) -> Reply:
         """Send one request and return the response, whose body is read from the reply.
 
-        Host, and Content-Length for a body, are added if `headers` lack them, nothing else. The timeouts are in
-        seconds; those of the policy and of the execution hold too. `verify=False` accepts any
-        certificate. Raises `NetworkError`.
+        Host, and Content-Length for a body, are added if `headers` lack them, nothing else. The
+        timeouts are in seconds; those of the policy and of the execution hold too. `verify=False`
+        accepts any certificate. Raises `NetworkError`.
         """
         target = self._check(url, method)
         _check_headers(method, headers)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.network.addresses import (
+    DEFAULT_PORTS,
+    is_loopback,
     is_metadata,
     is_public,
     parse_address,
@@ -29,6 +31,7 @@ _WILDCARD = "wildcard"
 """The label that takes the place of "*" while the URL of a rule is read."""
 
 _ANY_PORT = 0
+_OWN = ("localhost", "127.0.0.1", "::1")
 _MODES = ("new", "always", "never")
 
 
@@ -161,6 +164,21 @@ class NetworkPolicy:
         """Whether a rule names the host, port and scheme of a URL, whatever its path is."""
         return next(self._paths_of(target), None) is not None
 
+    def knows_host(self, host: str) -> bool:
+        """Whether a rule or a function names a host, whatever the port and the path are."""
+        names = {host, f"[{host}]"}
+        if any(name in names or name.rpartition(":")[0] in names for name in self.hosts):
+            return True
+        for scheme in DEFAULT_PORTS:
+            if (scheme, host) in self._rules or (scheme, "") in self._wild:
+                return True
+            at = host.find(".")
+            while at >= 0:
+                if (scheme, host[at + 1 :]) in self._wild:
+                    return True
+                at = host.find(".", at + 1)
+        return False
+
     def _paths_of(self, target: Target) -> Iterator[_Paths]:
         """Yield the allowed paths of all rules that name the host and the port."""
         scheme, host, port = target.scheme, target.host, target.port
@@ -208,11 +226,19 @@ class NetworkPolicy:
         }
 
     def handler(self, host: str, port: int) -> Handler | None:
-        """Return the function that answers for a host and port, or None."""
-        if not self.hosts:
+        """Return the function that answers for a host and port, or None.
+
+        One for localhost answers for 127.0.0.1 and ::1 too, and the other way round.
+        """
+        hosts = self.hosts
+        if not hosts:
             return None
-        name = f"[{host}]" if ":" in host else host
-        return self.hosts.get(f"{name}:{port}") or self.hosts.get(host)
+        for name in (host, *(_OWN if is_loopback(host) else ())):
+            shown = f"[{name}]" if ":" in name else name
+            found = hosts.get(f"{shown}:{port}") or hosts.get(name)
+            if found is not None:
+                return found
+        return None
 
     def __repr__(self) -> str:
         private = (

@@ -15,7 +15,7 @@ from tests.record.cases import DIRECTORY, ENVIRONMENT, Case, load
 from tests.test_specs import place_files
 
 HERE = Path(__file__).parent
-HOSTS = {f"127.0.0.1:{PORT}": answer, f"localhost:{PORT}": answer}
+HOSTS = {f"localhost:{PORT}": answer}
 
 
 @command("raw-server", "Usage: raw-server\nAnswer as the real server does.", raw=True)
