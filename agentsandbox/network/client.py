@@ -331,11 +331,13 @@ class Network:
 
     def _replayed(self, reply: Reply, method: str, url: str, body: bytes) -> bool:
         policy = self.policy
-        assert policy is not None
+        assert policy is not None and policy.records is not None
         if self._records is None:
+            from os import fspath
+
             from agentsandbox.network.records import Records
 
-            self._records = Records(policy)
+            self._records = Records(fspath(policy.records), policy.record, policy.secrets())
         found = self._records.replay(method, url, body)
         if found is not None:
             self._fill(reply, *found)
@@ -418,7 +420,8 @@ class Network:
 
     def _record(self, reply: Reply, sent: bytes) -> None:
         """Keep the pieces of the body while they are read, and write them at the end."""
-        pull, parts, records = reply._pull, [], self._records
+        pull, records = reply._pull, self._records
+        parts: list[bytes] = []
         assert records is not None
 
         def read() -> bytes:
@@ -432,7 +435,10 @@ class Network:
             answer = (reply.status, reply.reason, reply.headers, b"".join(parts))
             records.add(reply.method, reply.url, sent, answer)
 
-        reply._pull, reply._at_end = read, write
+        if reply.method == "HEAD" or reply.expected == 0 or reply.status in (204, 304):
+            write()
+        else:
+            reply._pull, reply._at_end = read, write
 
 
 class _Own:

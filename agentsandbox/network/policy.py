@@ -58,7 +58,8 @@ class NetworkPolicy:
                  or a dict or list, which become JSON; it may be async. A WSGI or ASGI application
                  also serves. No rule of `allow` is needed
     resolve        host → IP address or addresses, or a function of the host: used instead of DNS
-    records        a file of the host in which responses are kept and from which they are replayed
+    records        a file of the host in which responses are kept and from which they are replayed;
+                 ValueError if it holds something else
     record         "new": replay what the file has and add the rest; "always": ask again and
                  replace; "never": replay only, and refuse what the file does not have
     """
@@ -224,6 +225,10 @@ class NetworkPolicy:
             **self._injected.get(target.host, {}),
             **self._injected.get(f"{host}:{target.port}", {}),
         }
+
+    def secrets(self) -> list[str]:
+        """Return the values of all headers that are added to requests."""
+        return [value for fields in self._injected.values() for value in fields.values()]
 
     def handler(self, host: str, port: int) -> Handler | None:
         """Return the function that answers for a host and port, or None.
@@ -439,6 +444,12 @@ def _checked_resolve(resolve: object) -> object:
 def _check_records(records: object, record: object) -> None:
     if records is not None and not isinstance(records, str) and not hasattr(records, "__fspath__"):
         raise TypeError(f"records must be the path of a file, not {records!r}")
+    if records is not None:
+        from os import fspath
+
+        from agentsandbox.network.records import load_records
+
+        load_records(fspath(records))
     if record not in _MODES:
         raise ValueError(f"record must be one of {', '.join(_MODES)}, not {record!r}")
 

@@ -76,7 +76,7 @@ http.server.ThreadingHTTPServer(("127.0.0.1", 8080), Handler).serve_forever()
         "python3 server.py & " + UNTIL_IT_LISTENS.format(8080) + "for n in 1 2 3; do "
         "curl -s -w ' %{http_code}\\n' -d '{\"a\":'$n'}' http://localhost:8080/; done; kill $!"
     )
-    assert result.stdout == "".join('{"got": {"a": %d}} 201\n' % n for n in (1, 2, 3))
+    assert result.stdout == "".join(f'{{"got": {{"a": {n}}}}} 201\n' for n in (1, 2, 3))
 
 
 def test_urllib_and_http_client_go_through_the_policy(sandbox: Sandbox) -> None:
@@ -104,8 +104,8 @@ print(connection.getresponse().getheader("Content-Length"))
 """,
     ) == (
         "b'hello\\n' b'hello\\n'\nb'hello\\n'\n"
-        "HTTP Error 403: Forbidden by the sandbox b'refused by the network policy of this "
-        "sandbox: https://other.example is not on the list of allowed addresses with this path\\n'\n"
+        "HTTP Error 403: Forbidden by the sandbox b'refused by the network policy of this sandbox: "
+        "https://other.example is not on the list of allowed addresses with this path\\n'\n"
         "<urlopen error [Errno -2] Name or service not known: nope.example is not allowed by the "
         "network policy of this sandbox>\n"
         "<urlopen error [Errno 111] Connection refused>\n"
