@@ -27,6 +27,7 @@ LAYERS = {
     "kernel": 2,
     "result": 3, "events": 3, "network": 3, "host_input": 3,
     "contract": 4,
+    "git": 4.5,
     "shell": 5, "commands": 5, "wasm": 5,
     "policy": 6, "analysis": 6, "files": 6, "python": 6, "javascript": 6,
     "skills": 7,
@@ -100,6 +101,8 @@ DYNAMIC_GETATTR = {
     "files/values.py": "fields of the values", "skills/config.py": "settings by table",
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes",
     "commands/jq/nodes.py": "fields of nodes",
+    "git/commands/logging.py": "options by table", "git/commands/parsing.py": "options by table",
+    "git/diff/options.py": "options by table",
     "kernel/expressions.py": "methods of an expression",
     "kernel/formats/printf.py": "a method per conversion",
     "kernel/regexps/matcher.py": "methods of the engine",
@@ -127,7 +130,14 @@ TREATED_BY_NAME = {"sh", "bash", "env", "time"}
 """The shells, what is before their names in "#!/usr/bin/env bash", and a keyword of bash."""
 
 OTHER_MEANINGS = {
-    "cli": ("diff file id timeout", "parts of a proposal, a scheme of addresses, a limit"),
+    "cli": ("diff file git id timeout", "parts of a proposal, a scheme of addresses, a limit"),
+    "git": (
+        (
+            "cat chmod column date diff false file head mv patch rename rm sort stat "
+            "tree true yes"
+        ),
+        "subcommands and options of git, kinds of objects, booleans",
+    ),
     "kernel/fs": ("tty", "a device"),
     "shell/interpreter/boundary.py": ("timeout", "a limit"),
     "shell/builtins/complete.py": ("file hostname", "what bash's `complete -A` offers"),

@@ -126,7 +126,7 @@ class Host:
 
     __slots__ = (
         "_make_random", "_network", "_random", "clock", "columns", "commands", "hostname",
-        "is_seeded", "locks", "network_policy", "pictures", "scheduler", "started", "user",
+        "is_seeded", "locks", "memo", "network_policy", "pictures", "scheduler", "started", "user",
     )  # fmt: skip
 
     def __init__(
@@ -162,6 +162,9 @@ class Host:
         self.started = clock()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""
+        self.memo: dict[str, Any] = {}
+        """What commands computed from files and may need again, by their own keys. Each checks that
+        it still holds, and bounds its size; nothing of it belongs to the sandbox's state."""
 
     @property
     def network(self) -> Network:

@@ -122,6 +122,7 @@ class MemoryFileSystem(Ledger):
     mount_tree = mounts.mount_tree
     mount = mounts.mount
     host_folders = mounts.host_folders
+    is_on_host = mounts.is_on_host
 
     def __init__(
         self,
