@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
     from agentsandbox.python.runtime import PythonRuntime
+    from agentsandbox.python.sockets import Sockets
     from agentsandbox.wasm.guest import Guest
 
     Header = dict[str, Any]
@@ -59,13 +60,14 @@ class Door:
             "isatty": self._isatty, "mkfifo": self._mkfifo, "which": self._which,
             "chdir": self._chdir, "dup": self._dup, "errnos": self._errnos,
         }  # fmt: skip
+        self._sockets: Sockets | None = None
 
     def answer(self, request: bytes) -> bytes:
         """Return the answer to a request."""
         try:
             (size,) = _LENGTH.unpack_from(request)
             header = json.loads(request[4 : 4 + size])
-            work = self._works.get(header["op"])
+            work = self._works.get(header["op"]) or self._socket_work(header["op"])
             if work is None:
                 raise os_error(errno.ENOSYS)
             found, payload = work(header, request[4 + size :])
@@ -75,6 +77,16 @@ class Door:
             found, payload = {"errno": error.errno or errno.EIO}, b""
         text = encode(json.dumps(found))
         return b"".join((_LENGTH.pack(len(text)), text, payload))
+
+    def _socket_work(self, op: str) -> Callable[[Header, bytes], tuple[Header, bytes]] | None:
+        """Return the work of a request about sockets; the module is imported at the first one."""
+        if not op.startswith("socket-"):
+            return None
+        if self._sockets is None:
+            from agentsandbox.python.sockets import Sockets
+
+            self._sockets = Sockets(self.ctx, self.guest)
+        return self._sockets.works.get(op.removeprefix("socket-"))
 
     def _begin(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del header, payload

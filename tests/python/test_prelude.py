@@ -229,7 +229,7 @@ ERRORS = {
     "import math; math.exp(1000)": "OverflowError: math range error",
     "2.0 ** 5000": "OverflowError: (34, 'Numerical result out of range')",
     "import urllib.request as u; u.urlopen('http://host/')": (
-        "urllib.error.URLError: <urlopen error [Errno 101] "
+        "urllib.error.URLError: <urlopen error [Errno -3] "
         "the network is not available in this sandbox's Python>"
     ),
 }
