@@ -22,18 +22,20 @@ VERSION = "2.39.5"
 
 MODULES = {
     "adding": "add rm mv",
+    "branching": "branch",
     "cloning": "init",
     "committing": "commit",
     "configuring": "config",
     "comparing": "diff diff-files diff-index diff-tree",
     "information": "help version var",
-    "logging": "log show rev-list whatchanged",
+    "logging": "log reflog rev-list show whatchanged",
     "merging": "merge-base",
     "objects": "cat-file hash-object ls-tree mktree write-tree commit-tree read-tree",
     "parsing": "rev-parse",
     "referring": "symbolic-ref update-ref show-ref for-each-ref",
     "resetting": "reset",
     "states": "status ls-files update-index check-ignore",
+    "switching": "checkout switch restore",
     "tagging": "tag",
 }
 """The modules of `git/commands/` and their subcommands."""

@@ -363,7 +363,7 @@ def with_value(
     `replace_all`. `spelling` is the key as the user wrote it: new lines keep its case.
     """
     file = ConfigFile(text, "", "", "")
-    section, _, name = key.rpartition(".")
+    section, _, _name = key.rpartition(".")
     shown = (spelling or key).rpartition(".")[2]
     shown_section = (spelling or key).rpartition(".")[0]
     found = [

@@ -194,7 +194,7 @@ class _Approximation:
         words = _WORD.findall(text)
         at = 0
         while at < len(words):
-            word, digits, other = words[at]
+            word, digits, _other = words[at]
             if word:
                 self._word(word.lower())
             elif digits:

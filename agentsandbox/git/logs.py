@@ -64,6 +64,8 @@ class LogPrinter:
         self.rev_list = False
         self.missing_newline = False
         self.extra_header: list[str] = []
+        self.reflog: tuple[str, str] | None = None
+        """(selector, message) of the entry of a reflog."""
 
     def filter_decorations(self, included: list[str], excluded: list[str]) -> None:
         """Show only the references that match."""
@@ -109,12 +111,10 @@ class LogPrinter:
                 if not any(deltas for _, deltas, _ in self._differences(commit)):
                     return
             self._header(commit)
-            self._finish_graph()
             return
         parents = self.repository.parents(oid)
         if len(parents) > 1 and self._merge_kind() in ("c", "cc"):
             self._combined(commit)
-            self._finish_graph()
             return
         shown = False
         for parent, deltas, printer in self._differences(commit):
@@ -127,7 +127,6 @@ class LogPrinter:
             self._print_deltas(printer, deltas)
         if not shown and self._shows_empty():
             self._header(commit)
-        self._finish_graph()
 
     def _shows_empty(self) -> bool:
         return not (self.options.pickaxe_kind or self.options.filter) or (self.always and not (
@@ -167,8 +166,7 @@ class LogPrinter:
         return found
 
     def _followed(self, deltas: list[Delta], wanted: Pathspec) -> list[Delta]:
-        kept = [delta for delta in deltas if wanted.matches(delta.new_path)]
-        return kept
+        return [delta for delta in deltas if wanted.matches(delta.new_path)]
 
     def _combined(self, commit: Commit) -> None:
         from agentsandbox.git.diff.combined import combined_deltas, print_combined
@@ -210,10 +208,6 @@ class LogPrinter:
         finally:
             self.options.line_prefix = before
 
-    def _finish_graph(self) -> None:
-        if self.graph is not None and not self.graph.is_finished():
-            self.git.write(encode(self.graph.remainder()))
-
     # the header
 
     def _shown_name(self, oid: str) -> str:
@@ -241,7 +235,12 @@ class LogPrinter:
             return
         git.write(encode(self._first_line(commit, parent)))
         if self.format == "oneline":
-            self._message(decode(subject_of(commit.message)), is_user=True)
+            text = decode(subject_of(commit.message))
+            if self.reflog is not None:
+                selector, message = self.reflog
+                self.git.write(encode(f"{selector}: {message}\n"))
+                return
+            self._message(text, is_user=True)
             return
         git.write(b"\n")
         if self.graph is not None:
@@ -286,10 +285,9 @@ class LogPrinter:
         else:
             git.write(encode(self.graph.beside(body)))
             if not self.graph.is_finished():
-                if self.missing_newline or not body:
-                    git.write(b"\n")
                 rest = self.graph.remainder()
-                git.write(encode(rest if not self.missing_newline and body else rest.removesuffix("\n")))
+                ends = body.endswith("\n")
+                git.write(encode(f"{rest}\n" if ends else f"\n{rest}"))
         if self.terminates and not (self.format == "user" and not self.user_format):
             if self.graph is not None and not self.missing_newline:
                 git.write(encode(self.graph.padding()))

@@ -93,6 +93,8 @@ class Pretty:
         self.git = repository.git
         self.style = date or self._configured_date()
         self.color = color
+        self.full = False
+        """Whether references are shown with their full names."""
         self.decorations: dict[str, list[tuple[str, str]]] | None = None
         """(kind, name) by object, for %d."""
         self.mark: Callable[[str], str] = lambda oid: ">"
@@ -461,7 +463,7 @@ class _Expansion:
 
     def _decorations(self, letter: str) -> str:
         pretty = self.pretty
-        text = pretty.decoration_text(self.commit.oid, color=self.auto)
+        text = pretty.decoration_text(self.commit.oid, full=pretty.full, color=self.auto)
         if not text:
             return ""
         if letter == "D":
@@ -489,8 +491,7 @@ class _Expansion:
             return person.mail.partition("@")[0]
         style = _DATES[letter]
         if letter == "I":
-            text = pretty.date(person, parse_style("iso-strict"))
-            return text
+            return pretty.date(person, parse_style("iso-strict"))
         return pretty.date(person, None if style is None else parse_style(style))
 
     def _long(self, text: str) -> str | None:

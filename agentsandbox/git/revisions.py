@@ -377,6 +377,26 @@ def resolve_commit(git: Invocation, text: str, message: str = "") -> str:
     return commit
 
 
+def path_error(git: Invocation, word: str) -> Fatal | None:
+    """Return the error for "REV:PATH" or ":PATH" when only the path is wrong, else None."""
+    colon = _colon(word)
+    if colon < 0 or word.startswith((":/", ":(")):
+        return None
+    rev, path = word[:colon], word[colon + 1 :]
+    exists = git.fs.exists(git.path(path), follow=False) if path else False
+    if not rev:
+        path = re.sub(r"\A[0-3]:", "", path)
+        if exists:
+            return Fatal(f"path '{path}' exists on disk, but not in the index")
+        return Fatal(f"path '{path}' does not exist (neither on disk nor in the index)")
+    if Resolver(git).find(rev, kind="tree") is None:
+        return Fatal(f"invalid object name '{rev}'.")
+    prefix = decode(git.repository.prefix)
+    if exists and not prefix:
+        return Fatal(f"path '{path}' exists on disk, but not in '{rev}'")
+    return Fatal(f"path '{path}' does not exist in '{rev}'")
+
+
 def ambiguous(word: str) -> Fatal:
     """Return the error for a word that is neither a revision nor a file."""
     return Fatal(
@@ -392,7 +412,7 @@ def verify_filename(git: Invocation, word: str, *, first: bool = False) -> None:
         raise Fatal(f"option '{word}' must come before non-option arguments")
     if _looks_like_path(git, word):
         return
-    raise ambiguous(word)
+    raise (path_error(git, word) if first else None) or ambiguous(word)
 
 
 def _looks_like_path(git: Invocation, word: str) -> bool:

@@ -341,7 +341,6 @@ def three_way_index(
             clear = old is not None or aggressive
         elif old == right and left is not None:
             chosen = left
-            clear = old is not None or aggressive or True
         elif (old in (left, right)) and aggressive:
             chosen = None
         else:

@@ -126,10 +126,7 @@ class _Committing:
             raise Fatal("options '-m' and '-F' cannot be used together")
         modes = [name for name in ("all", "include", "only") if options.on(name)]
         if len(modes) > 1:
-            letters = {"all": "--all", "include": "--include", "only": "--only"}
-            raise Fatal(f"options '{letters[modes[-2]]}' and '{letters[modes[-1]]}' cannot be used "
-                        "together" if False else
-                        "Only one of --include/--only/--all/--interactive/--patch can be used.")
+            raise Fatal("Only one of --include/--only/--all/--interactive/--patch can be used.")
         if options.on("reset-author") and options.given("author"):
             raise Fatal("options '--reset-author' and '--author' cannot be used together")
         if options.on("reset-author") and not (
@@ -338,8 +335,7 @@ class _Committing:
         text = b""
         self.hook_source: tuple[str, ...] = ()
         if options.given("message"):
-            text = encode("\n\n".join(value.rstrip("\n") if False else value for value in
-                                      _completed(options.all("message"))))
+            text = encode("\n\n".join(_completed(options.all("message"))))
             if text and not text.endswith(b"\n"):
                 text += b"\n"
             self.hook_source = ("message",)

@@ -60,7 +60,7 @@ class DiffWords:
             elif word == "-h" and not words[1:]:
                 raise BadUsage
             elif not self.options.take(word, lambda: pending.pop() if pending else None):
-                raise BadUsage(f"invalid option: {word}", usage=usage != "diff" or True)
+                raise BadUsage(f"invalid option: {word}")
 
     def split(self) -> tuple[Revisions, list[tuple[str, str]], list[str]]:
         """Return the revisions, the objects that are no commits or trees, and the paths."""
@@ -74,8 +74,8 @@ class DiffWords:
             if self.paths is not None:
                 raise Fatal(f"bad revision '{word}'")
             paths = self.operands[at:]
-            for each in paths:
-                verify_filename(self.git, each)
+            for number, each in enumerate(paths):
+                verify_filename(self.git, each, first=number == 0)
             break
         blobs = [
             (text, oid)

@@ -249,8 +249,7 @@ class _Configuring:
         if self.type == "color":
             code = color_code(text or "")
             if code is None:
-                raise Fatal(f"cannot parse color '{text}'") if False else GitError(
-                    f"invalid color value: {text}")
+                raise GitError(f"invalid color value: {text}")
             return code
         from agentsandbox.git.dates import approxidate
 

@@ -70,6 +70,10 @@ git rev-list [<options>] <commit>... [--] [<path>...]
 """,
 }
 USAGES["show"] = USAGES["whatchanged"] = USAGES["log"]
+USAGES["reflog"] = """
+git reflog [show] [<log-options>] [<ref>]
+   or: git reflog exists <ref>
+"""
 
 
 class LogWords:
@@ -126,7 +130,7 @@ class LogWords:
         self.decorate_excludes: list[str] = []
         self.show_signature = False
         self.full_diff = False
-        self.max_age_given = False
+        self.reflog_names: list[str] = []
         self.other: dict[str, str] = {}
 
     def read(self, words: list[str]) -> None:
@@ -157,8 +161,8 @@ class LogWords:
                 raise Fatal(f"bad revision '{self.paths[0]}'")
             self.paths += dashed
         else:
-            for path in self.paths:
-                verify_filename(self.git, path)
+            for number, path in enumerate(self.paths):
+                verify_filename(self.git, path, first=number == 0)
 
     def _rest(self, pending: list[str]) -> None:
         """Take what follows the first path: more paths, and "--" as it is."""
@@ -172,6 +176,7 @@ class LogWords:
         self, word: str, dashed: list[str] | None, words: list[str], operands: list[str]
     ) -> None:
         del operands, dashed
+        self.reflog_names.append(word)
         if self.revisions.add(word, negated=self.negated):
             if "--" not in words:
                 verify_not_filename(self.git, word)
@@ -521,6 +526,7 @@ def _printer(line: LogWords) -> LogPrinter:
         printer.length = line.abbrev
     printer.shows_parents = line.parents
     printer.left_right = line.left_right
+    line.walk.marks_sides = line.left_right
     printer.merges = line.merges
     printer.tabs = line.expand_tabs
     printer.follows = line.follow
@@ -529,6 +535,7 @@ def _printer(line: LogWords) -> LogPrinter:
         decorate = "short" if git.is_terminal() else "no"
     if decorate in ("true", "yes"):
         decorate = "short"
+    printer.pretty.full = decorate == "full"
     printer.decorate = "" if decorate in ("no", "false") else decorate
     if line.decorate_refs or line.decorate_excludes:
         printer.filter_decorations(line.decorate_refs, line.decorate_excludes)
@@ -607,7 +614,11 @@ def _select_sides(line: LogWords) -> None:
 def _walk_reflogs(git: Invocation, line: LogWords, printer: LogPrinter) -> int:
     from agentsandbox.git.reflogs import walk_reflog
 
-    return walk_reflog(git, line, printer)
+    return walk_reflog(
+        git, line.reflog_names, printer, most=line.walk.most, skip=line.walk.skip,
+        explicit_date=bool(line.date) and line.date != git.config.get("log.date"),
+        accepts=line.walk.accepts,
+    )  # fmt: skip
 
 
 def whatchanged(git: Invocation, words: list[str]) -> int:
@@ -749,9 +760,6 @@ def rev_list(git: Invocation, words: list[str]) -> int:
     del graph
     for oid in listed if listed is not None else commits:
         git.print(_rev_list_line(git, line, oid, children))
-    if walk.boundary:
-        for oid in walk.boundaries:
-            git.print(f"-{oid}")
     if line.objects and listed is not None:
         _print_objects(git, listed, walk.hidden)
     return 0
@@ -762,7 +770,9 @@ def _rev_list_line(
 ) -> str:
     walk = line.walk
     mark = ""
-    if line.left_right:
+    if oid in walk.boundaries:
+        mark = "-"
+    elif line.left_right:
         mark = "<" if oid in walk.left else ">"
     elif line.cherry == "mark":
         mark = "=" if oid in line.other.get("equal", "").split() else "+"
@@ -814,4 +824,21 @@ def _print_objects(git: Invocation, commits: list[str], hidden: list[str]) -> No
         walk(objects.commit(commit).tree, b"")
 
 
-COMMANDS = {"log": log, "show": show, "rev-list": rev_list, "whatchanged": whatchanged}
+def reflog(git: Invocation, words: list[str]) -> int:
+    if words[:1] == ["exists"]:
+        if len(words) != 2:
+            raise BadUsage
+        refs = git.repository.refs
+        return 0 if git.fs.is_file(refs.log_path(words[1])) else 1
+    if words[:1] in (["expire"], ["delete"]):
+        raise Fatal(f"git reflog {words[0]} is not supported in this sandbox")
+    line = LogWords(git, "log")
+    line.reflogs = True
+    line.set_format("oneline")
+    line.abbrev_commit = True
+    line.date = git.config.get("log.date")
+    line.read(words[1:] if words[:1] == ["show"] else words)
+    return _run_log(git, line)
+
+
+COMMANDS = {"reflog": reflog, "log": log, "show": show, "rev-list": rev_list, "whatchanged": whatchanged}

@@ -142,8 +142,7 @@ def cat_file(git: Invocation, words: list[str]) -> int:
             raise Fatal(f"git cat-file --{name} is not supported in this sandbox")
     modes = [name for name in "etps" if options.on(name)]
     if len(modes) > 1:
-        raise BadUsage(f"options '-{modes[1]}' and '-{modes[0]}' cannot be used together"
-                       if False else f"switch `{modes[1]}' is incompatible with -{modes[0]}",
+        raise BadUsage(f"switch `{modes[1]}' is incompatible with -{modes[0]}",
                        usage=False)
     if not modes:
         if len(options.operands) != 2:
@@ -158,7 +157,7 @@ def cat_file(git: Invocation, words: list[str]) -> int:
         git.write(objects.read(peeled)[1])
         return 0
     if len(options.operands) != 1:
-        raise BadUsage(f"-{modes[0]} requires a <object> argument" if False else "", usage=True)
+        raise BadUsage
     name = options.operands[0]
     oid_or_none = Resolver(git).find(name)
     if modes[0] == "e":

@@ -73,8 +73,7 @@ class _Parser:
                     if not self._revision(word):
                         if self.verify:
                             self._die_single()
-                        if not self._flag(word) and False:
-                            return 1
+                        self._flag(word)
             elif not self._revision(word):
                 if self.verify:
                     self._die_single()
@@ -228,9 +227,12 @@ class _Parser:
                 if upstream is not None:
                     name = Resolver(self.git).upstream(
                         text[: upstream.start()], push=upstream[1].lower() == "push")
+                nth = re.fullmatch(r"@\{-(\d{1,6})\}", text)
+                if nth is not None:
+                    branch = Resolver(self.git).nth_branch(int(nth[1]))
+                    ref = find_ref(self.git.repository, branch) if branch else None
+                    name = ref[0] if ref is not None else None
                 if name is None:
-                    if self.abbrev_ref:
-                        return
                     return
                 if self.abbrev_ref:
                     name = shorten_ref(name) if name.startswith("refs/") else name

@@ -157,8 +157,7 @@ def update_ref(git: Invocation, words: list[str]) -> int:
         old = _old_value(git, operands[1]) if len(operands) == 2 else None
         name = refs.target(operands[0]) if deref else operands[0]
         if not is_safe(name):
-            raise Fatal(f"{operands[0]}: not a valid ref name") if False else GitError(
-                f"refusing to delete ref with bad name '{operands[0]}'")
+            raise GitError(f"refusing to delete ref with bad name '{operands[0]}'")
         refs.delete(name, old=old, message=message)
         return 0
     if not 2 <= len(operands) <= 3:

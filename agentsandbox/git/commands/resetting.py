@@ -50,8 +50,7 @@ def reset(git: Invocation, words: list[str]) -> int:
     if options.has_dashes:
         before = operands[: options.before_dashes]
         if len(before) > 1:
-            raise Fatal("ambiguous argument") if False else Fatal(
-                f"bad revision '{before[1]}'")
+            raise Fatal(f"bad revision '{before[1]}'")
         revision = before[0] if before else "HEAD"
         paths = operands[options.before_dashes :]
     elif operands:
