@@ -61,7 +61,10 @@ def set_upstream(git: Invocation, name: str, upstream: str, *, quiet: bool = Fal
         return False
     edit_config(git, f"branch.{name}.remote", remote)
     edit_config(git, f"branch.{name}.merge", merge)
-    if git.config.get("branch.autosetuprebase") in ("always", "remote" if remote != "." else "local"):
+    if git.config.get("branch.autosetuprebase") in (
+        "always",
+        "remote" if remote != "." else "local",
+    ):
         edit_config(git, f"branch.{name}.rebase", "true")
     if not quiet:
         shown = upstream.removeprefix("refs/heads/").removeprefix("refs/remotes/")
@@ -104,14 +107,15 @@ def create_branch(
     """
     repository = git.repository
     if not is_branch_name(name):
-        raise Fatal(f"'{name}' is not a valid branch name.")
+        raise Fatal(f"'{name}' is not a valid branch name")
     full = f"refs/heads/{name}"
     exists = repository.refs.read(full) is not None
     if exists and not force:
         raise Fatal(f"a branch named '{name}' already exists")
     if exists and repository.branch() == full and not current_too:
-        raise Fatal(f"cannot force update the branch '{name}' checked out at "
-                    f"'{repository.worktree}'")
+        raise Fatal(
+            f"cannot force update the branch '{name}' checked out at '{repository.worktree}'"
+        )
     found = Resolver(git).find(start, kind="commit")
     commit = repository.objects.peel(found, "commit") if found is not None else None
     if found is None:
@@ -127,15 +131,18 @@ def create_branch(
     if ref is not None and track is not False:
         auto = git.config.get("branch.autosetupmerge", "true")
         is_remote = ref[0].startswith("refs/remotes/")
-        if track or (is_remote and auto != "false") or (
-            auto == "always" and ref[0].startswith("refs/heads/")
+        if (
+            track
+            or (is_remote and auto != "false")
+            or (auto == "always" and ref[0].startswith("refs/heads/"))
         ):
             base = ref[0]
             if base == "HEAD":
                 base = repository.branch()
             if not set_upstream(git, name, base, quiet=quiet) and track:
-                raise Fatal(f"cannot set up tracking information; starting point '{start}' is not "
-                            "a branch")
+                raise Fatal(
+                    f"cannot set up tracking information; starting point '{start}' is not a branch"
+                )
     elif track:
         raise Fatal(f"cannot set up tracking information; starting point '{start}' is not a branch")
     return commit

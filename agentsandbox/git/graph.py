@@ -113,8 +113,9 @@ class Graph:
         column = self._column_of(oid)
         if column < 0:
             column = len(self.following)
-            color = next((color for commit, color in self.columns if commit == oid),
-                         self.next_color)
+            color = next(
+                (color for commit, color in self.columns if commit == oid), self.next_color
+            )
             self.following.append((oid, color))
         if len(self.parents) > 1 and at > -1 and self.layout == -1:
             distance = at - column

@@ -122,9 +122,11 @@ class Walk:
         if same and not self.full_history:
             self._same[oid] = True
             return (same[0],)
-        self._same[oid] = len(same) == len(parents) if len(parents) == 1 or not (
-            self.full_history and self.rewrite
-        ) else False
+        self._same[oid] = (
+            len(same) == len(parents)
+            if len(parents) == 1 or not (self.full_history and self.rewrite)
+            else False
+        )
         if self.full_history and same and len(parents) > 1:
             self._same[oid] = not self.rewrite
         return parents
@@ -168,11 +170,13 @@ class Walk:
             if paths.covers(path) and not paths.excluded:
                 return True
             if paths.may_be_below(path):
-                pending.append((
-                    path + b"/",
-                    one[1] if one is not None and old_dir else None,
-                    two[1] if two is not None and new_dir else None,
-                ))
+                pending.append(
+                    (
+                        path + b"/",
+                        one[1] if one is not None and old_dir else None,
+                        two[1] if two is not None and new_dir else None,
+                    )
+                )
         if (one is not None and not old_dir) or (two is not None and not new_dir):
             return paths.matches(path)
         return False
@@ -214,9 +218,7 @@ class Walk:
             if not is_excluded and self.since is not None and -negative < self.since:
                 excluded.add(oid)
                 is_excluded = True
-            for parent in (
-                self.repository.parents(oid) if is_excluded else self._parents_of(oid)
-            ):
+            for parent in self.repository.parents(oid) if is_excluded else self._parents_of(oid):
                 if is_excluded:
                     if parent not in excluded:
                         if parent in seen:
@@ -256,12 +258,14 @@ class Walk:
     def _find_boundaries(self, found: list[str]) -> list[str]:
         """Return the excluded parents of what is shown."""
         known = set(found)
-        self.boundaries = list(dict.fromkeys(
-            parent
-            for oid in found
-            for parent in self._parents_of(oid)
-            if parent in self._excluded and parent not in known
-        ))
+        self.boundaries = list(
+            dict.fromkeys(
+                parent
+                for oid in found
+                for parent in self._parents_of(oid)
+                if parent in self._excluded and parent not in known
+            )
+        )
         return self.boundaries
 
     def _on_the_way(self, found: list[str]) -> list[str]:

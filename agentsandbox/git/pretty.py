@@ -41,8 +41,13 @@ def color_code(text: str) -> str | None:
         if word == "reset":
             codes.append("")
         elif word.removeprefix("no").lstrip("-") in _ATTRIBUTES and word.startswith("no"):
-            codes.append("2" + {"1": "2"}.get(_ATTRIBUTES[word.removeprefix("no").lstrip("-")],
-                                              _ATTRIBUTES[word.removeprefix("no").lstrip("-")]))
+            codes.append(
+                "2"
+                + {"1": "2"}.get(
+                    _ATTRIBUTES[word.removeprefix("no").lstrip("-")],
+                    _ATTRIBUTES[word.removeprefix("no").lstrip("-")],
+                )
+            )
         elif word in _ATTRIBUTES:
             codes.append(_ATTRIBUTES[word])
         elif word in _COLORS:
@@ -344,8 +349,9 @@ class _Expansion:
                 continue
             if found["wrap"] is not None:
                 self._finish_wrap(wraps)
-                numbers = [int(each) if each.strip().isdigit() else 0
-                           for each in found["wrap"].split(",")] + [0, 0, 0]
+                numbers = [
+                    int(each) if each.strip().isdigit() else 0 for each in found["wrap"].split(",")
+                ] + [0, 0, 0]
                 wraps.append((len(out), (numbers[0], numbers[1], numbers[2])))
                 continue
             text = self._piece(found)

@@ -31,9 +31,11 @@ def full_name(git: Invocation, name: str) -> str:
     for full in (name, f"refs/{name}", f"refs/heads/{name}"):
         if repository.fs.is_file(repository.refs.log_path(full)):
             return full
-    raise Fatal(f"ambiguous argument '{name}': unknown revision or path not in the working tree.\n"
-                "Use '--' to separate paths from revisions, like this:\n"
-                "'git <command> [<revision>...] -- [<file>...]'")
+    raise Fatal(
+        f"ambiguous argument '{name}': unknown revision or path not in the working tree.\n"
+        "Use '--' to separate paths from revisions, like this:\n"
+        "'git <command> [<revision>...] -- [<file>...]'"
+    )
 
 
 class ReflogWalk:
@@ -65,8 +67,9 @@ class ReflogWalk:
         if not (self.dated or explicit):
             return f"{name}@{{{number}}}"
         person = Person(entry.ident)
-        text = show_date(person.seconds, person.zone, printer.pretty.style, self.git.now,
-                         self.git.tz)
+        text = show_date(
+            person.seconds, person.zone, printer.pretty.style, self.git.now, self.git.tz
+        )
         return f"{name}@{{{text}}}"
 
 
@@ -94,10 +97,14 @@ def walk_reflog(
         person = Person(entry.ident)
         printer.pretty.log_entry = _fields(selector, message, person)
         printer.reflog = (selector, message)
-        printer.extra_header = [] if oneline else [
-            f"Reflog: {selector} ({person.name} <{person.mail}>)",
-            f"Reflog message: {message}",
-        ]
+        printer.extra_header = (
+            []
+            if oneline
+            else [
+                f"Reflog: {selector} ({person.name} <{person.mail}>)",
+                f"Reflog message: {message}",
+            ]
+        )
         printer.show(entry.new)
     return 0
 

@@ -268,9 +268,11 @@ class Resolver:
             if not entries:
                 if number == 0:
                     return self.repository.refs.read(full)
-                raise Fatal(f"log for '{name}' is empty") if self.git.fs.exists(
-                    self.repository.refs.log_path(full)
-                ) else Fatal(f"log for '{name}' only has 0 entries")
+                raise (
+                    Fatal(f"log for '{name}' is empty")
+                    if self.git.fs.exists(self.repository.refs.log_path(full))
+                    else Fatal(f"log for '{name}' only has 0 entries")
+                )
             if number < len(entries):
                 return entries[-1 - number].new
             if number == len(entries) and entries[0].old != NULL:
@@ -508,9 +510,12 @@ class Revisions:
 
     def _add_range(self, text: str, negated: bool) -> bool:
         at = text.find("..")
-        if at < 0 or text in (".", "..", "...") or text.startswith("../") or ("@{" in text[:at] and (
-            "}" not in text[:at]
-        )):
+        if (
+            at < 0
+            or text in (".", "..", "...")
+            or text.startswith("../")
+            or ("@{" in text[:at] and ("}" not in text[:at]))
+        ):
             return False
         dots = 3 if text.startswith("...", at) else 2
         first, second = text[:at] or "HEAD", text[at + dots :] or "HEAD"
@@ -522,8 +527,10 @@ class Revisions:
         a, b = objects.peel(one, "commit"), objects.peel(two, "commit")
         if a is None or b is None:
             missing = first if a is None else second
-            raise Fatal(f"Invalid symmetric difference expression {text}") if dots == 3 else Fatal(
-                f"Invalid revision range {text}" if missing else ""
+            raise (
+                Fatal(f"Invalid symmetric difference expression {text}")
+                if dots == 3
+                else Fatal(f"Invalid revision range {text}" if missing else "")
             )
         if dots == 2:
             self._put(first, one, not negated)

@@ -28,6 +28,7 @@ class Surroundings:
         self.cwd = cwd
         self.name = ""
         """The subcommand."""
+        self.arguments: list[str] = []
         self.settings: list[tuple[str, str | None]] = []
         """The values of `-c`."""
         self._out: list[bytes] = []

@@ -74,7 +74,9 @@ def branch(git: Invocation, words: list[str]) -> int:
     operands = options.operands
     repository = git.repository
     if options.on("edit-description"):
-        raise Fatal("git branch --edit-description is not supported in this sandbox; use git config")
+        raise Fatal(
+            "git branch --edit-description is not supported in this sandbox; use git config"
+        )
     if options.on("show-current"):
         name = repository.branch()
         if name:
@@ -84,12 +86,18 @@ def branch(git: Invocation, words: list[str]) -> int:
     if options.on("delete") or options.on("D"):
         if not operands:
             raise Fatal("branch name required")
-        return _delete(git, operands, force=force or options.on("D"),
-                       remotes=options.on("remotes"), quiet=options.on("quiet"))
+        return _delete(
+            git,
+            operands,
+            force=force or options.on("D"),
+            remotes=options.on("remotes"),
+            quiet=options.on("quiet"),
+        )
     if options.on("move") or options.on("M") or options.on("copy") or options.on("C"):
         copies = options.on("copy") or options.on("C")
-        return _rename(git, operands, copies=copies,
-                       force=force or options.on("M") or options.on("C"))
+        return _rename(
+            git, operands, copies=copies, force=force or options.on("M") or options.on("C")
+        )
     if options.given("set-upstream-to"):
         if len(operands) > 1:
             raise Fatal("too many arguments to set new upstream")
@@ -98,15 +106,21 @@ def branch(git: Invocation, words: list[str]) -> int:
         if len(operands) > 1:
             raise Fatal("too many arguments to unset upstream")
         return _unset_upstream(git, operands)
-    listing = options.on("list") or not operands or any(
-        options.given(name) for name in ("contains", "no-contains", "merged", "no-merged",
-                                         "points-at")
+    listing = (
+        options.on("list")
+        or not operands
+        or any(
+            options.given(name)
+            for name in ("contains", "no-contains", "merged", "no-merged", "points-at")
+        )
     )
     if listing:
         return _list(git, options)
     if options.on("all") or options.on("remotes"):
-        raise Fatal("the '-a', and '-r', options to 'git branch' do not take a branch name.\n"
-                    "Did you mean to use: -a|-r --list <pattern>?")
+        raise Fatal(
+            "the '-a', and '-r', options to 'git branch' do not take a branch name.\n"
+            "Did you mean to use: -a|-r --list <pattern>?"
+        )
     if len(operands) > 2:
         raise BadUsage
     start = operands[1] if len(operands) > 1 else "HEAD"
@@ -117,9 +131,7 @@ def branch(git: Invocation, words: list[str]) -> int:
     return 0
 
 
-def _delete(
-    git: Invocation, names: list[str], *, force: bool, remotes: bool, quiet: bool
-) -> int:
+def _delete(git: Invocation, names: list[str], *, force: bool, remotes: bool, quiet: bool) -> int:
     repository = git.repository
     status = 0
     prefix = "refs/remotes/" if remotes else "refs/heads/"
@@ -143,8 +155,10 @@ def _delete(
             status = 1
             continue
         if oid is not None and not force and not remotes and not _is_merged(git, name, oid, head):
-            git.error(f"The branch '{name}' is not fully merged.\n"
-                      f"If you are sure you want to delete it, run 'git branch -D {name}'.")
+            git.error(
+                f"The branch '{name}' is not fully merged.\n"
+                f"If you are sure you want to delete it, run 'git branch -D {name}'."
+            )
             status = 1
             continue
         repository.refs.delete(full)
@@ -168,11 +182,15 @@ def _is_merged(git: Invocation, name: str, oid: str, head: str | None) -> bool:
     if reference is not None and head is not None and reference != head:
         in_head = is_ancestor(repository, oid, head)
         if merged and not in_head:
-            git.warn(f"deleting branch '{name}' that has been merged to\n"
-                     f"         '{upstream}', but not yet merged to HEAD.")
+            git.warn(
+                f"deleting branch '{name}' that has been merged to\n"
+                f"         '{upstream}', but not yet merged to HEAD."
+            )
         elif not merged and in_head:
-            git.warn(f"not deleting branch '{name}' that is not yet merged to\n"
-                     f"         '{upstream}', even though it is merged to HEAD.")
+            git.warn(
+                f"not deleting branch '{name}' that is not yet merged to\n"
+                f"         '{upstream}', even though it is merged to HEAD."
+            )
     return merged
 
 
@@ -180,8 +198,11 @@ def _rename(git: Invocation, operands: list[str], *, copies: bool, force: bool) 
     # long: checks, references, configuration
     repository = git.repository
     if not 1 <= len(operands) <= 2:
-        raise Fatal("branch name required" if not operands else
-                    f"too many arguments for a {'copy' if copies else 'rename'} operation")
+        raise Fatal(
+            "branch name required"
+            if not operands
+            else f"too many arguments for a {'copy' if copies else 'rename'} operation"
+        )
     current = repository.branch()
     if len(operands) == 1:
         if not current:
@@ -193,7 +214,7 @@ def _rename(git: Invocation, operands: list[str], *, copies: bool, force: bool) 
     if not is_branch_name(old) and repository.refs.read(f"refs/heads/{old}") is None:
         raise Fatal(f"Invalid branch name: '{old}'")
     if not is_branch_name(new):
-        raise Fatal(f"'{new}' is not a valid branch name.")
+        raise Fatal(f"'{new}' is not a valid branch name")
     full, target = f"refs/heads/{old}", f"refs/heads/{new}"
     unborn = repository.refs.read(full) is None
     if unborn and current == full and not copies:
@@ -206,8 +227,9 @@ def _rename(git: Invocation, operands: list[str], *, copies: bool, force: bool) 
     if repository.refs.read(target) is not None and old != new and not force:
         raise Fatal(f"a branch named '{new}' already exists")
     if target == current and old != new and repository.refs.read(target) is not None:
-        raise Fatal(f"cannot force update the branch '{new}' checked out at "
-                    f"'{repository.worktree}'")
+        raise Fatal(
+            f"cannot force update the branch '{new}' checked out at '{repository.worktree}'"
+        )
     if copies:
         oid = repository.refs.read(full) or ""
         repository.refs.write(target, oid, f"Branch: copied {full} to {target}")
@@ -227,8 +249,10 @@ def _set_upstream(git: Invocation, operands: list[str], options: Options) -> int
     else:
         current = repository.branch()
         if not current:
-            raise Fatal("could not set upstream of HEAD to "
-                        f"{options.text('set-upstream-to')} when it does not point to any branch.")
+            raise Fatal(
+                "could not set upstream of HEAD to "
+                f"{options.text('set-upstream-to')} when it does not point to any branch."
+            )
         name = current.removeprefix("refs/heads/")
     if repository.refs.read(f"refs/heads/{name}") is None:
         if repository.branch() == f"refs/heads/{name}":
@@ -237,22 +261,25 @@ def _set_upstream(git: Invocation, operands: list[str], options: Options) -> int
     upstream = options.text("set-upstream-to")
     found = find_ref(repository, upstream)
     if found is None:
-        raise Fatal(f"the requested upstream branch '{upstream}' does not exist\n"
-                    "hint: \nhint: If you are planning on basing your work on an upstream\n"
-                    "hint: branch that already exists at the remote, you may need to\n"
-                    "hint: run \"git fetch\" to retrieve it.\nhint: \n"
-                    "hint: If you are planning to push out a new local branch that\n"
-                    "hint: will track its remote counterpart, you may want to use\n"
-                    "hint: \"git push -u\" to set the upstream config as you push.\n"
-                    "hint: Disable this message with \"git config advice.setUpstreamFailure "
-                    "false\"")
+        raise Fatal(
+            f"the requested upstream branch '{upstream}' does not exist\n"
+            "hint: \nhint: If you are planning on basing your work on an upstream\n"
+            "hint: branch that already exists at the remote, you may need to\n"
+            'hint: run "git fetch" to retrieve it.\nhint: \n'
+            "hint: If you are planning to push out a new local branch that\n"
+            "hint: will track its remote counterpart, you may want to use\n"
+            'hint: "git push -u" to set the upstream config as you push.\n'
+            'hint: Disable this message with "git config advice.setUpstreamFailure '
+            'false"'
+        )
     full = found[0]
     if full == f"refs/heads/{name}":
         git.warn(f"not setting branch '{name}' as its own upstream")
         return 0
     if not set_upstream(git, name, full, quiet=options.on("quiet")):
-        raise Fatal(f"cannot set up tracking information; starting point '{upstream}' is not a "
-                    "branch")
+        raise Fatal(
+            f"cannot set up tracking information; starting point '{upstream}' is not a branch"
+        )
     return 0
 
 
@@ -297,27 +324,38 @@ def _list(git: Invocation, options: Options) -> int:
     keys = options.all("sort") or git.config.get_all("branch.sort") or ["refname"]
     for prefix in kinds:
         items += [
-            (name, oid) for name, oid in repository.refs.all(prefix).items()
+            (name, oid)
+            for name, oid in repository.refs.all(prefix).items()
             if wanted(name) and chosen.accepts(name, oid)
         ]
     items = sort_refs(git, items, keys, ignore_case=ignore)
     head = repository.head()
     detached = ""
-    if not repository.branch() and head is not None and "refs/heads/" in kinds and (
-        not options.operands and chosen.accepts("HEAD", head)
+    if (
+        not repository.branch()
+        and head is not None
+        and "refs/heads/" in kinds
+        and (not options.operands and chosen.accepts("HEAD", head))
     ):
         detached = _detached_name(git)
         items.insert(0, ("HEAD", head))
-    color = wants_color(git, options.get("color", "always" if options.given("color") else None)
-                        or git.config.get("color.branch", git.config.get("color.ui", "auto")))
+    color = wants_color(
+        git,
+        options.get("color", "always" if options.given("color") else None)
+        or git.config.get("color.branch", git.config.get("color.ui", "auto")),
+    )
     if options.get("format") is not None:
         format = RefFormat(git, options.text("format"), color=color)
         for name, oid in items:
             text = format.expand(name, oid)
             if name == "HEAD":
-                text = RefFormat(git, options.text("format").replace(
-                    "%(refname:short)", detached).replace("%(refname)", detached),
-                    color=color).expand(name, oid)
+                text = RefFormat(
+                    git,
+                    options.text("format")
+                    .replace("%(refname:short)", detached)
+                    .replace("%(refname)", detached),
+                    color=color,
+                ).expand(name, oid)
             git.write(encode(text + "\n"))
         return 0
     lister = _Lister(git, items, options, detached, color, mixed=len(kinds) > 1)
@@ -379,8 +417,9 @@ class _Lister:
             return f"{line} -> {self.format._name(target, 'short')}"
         if not self.verbose:
             return line
-        short = oid if self.full else repository.short(
-            oid, self.length if self.length > 0 else None)
+        short = (
+            oid if self.full else repository.short(oid, self.length if self.length > 0 else None)
+        )
         line += f" {short}"
         if name.startswith("refs/heads/"):
             upstream = self.format.atom("upstream:short", name, oid)

@@ -27,8 +27,10 @@ def diff_no_index(git: Invocation, words: list[str]) -> int:
         git.say("usage: git diff --no-index [<options>] <path> <path>")
         return 129
     if git.find_repository() is None:
-        raise Fatal("git diff --no-index outside of a repository is not supported in this sandbox; "
-                    "use diff -u")
+        raise Fatal(
+            "git diff --no-index outside of a repository is not supported in this sandbox; "
+            "use diff -u"
+        )
     from agentsandbox.git.diff.loose import compare_paths
 
     return compare_paths(git, options, operands[0], operands[1])

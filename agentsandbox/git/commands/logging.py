@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from agentsandbox.git.dates import approxidate, parse_style
 from agentsandbox.git.diff.options import DiffOptions, wants_color
@@ -115,7 +116,8 @@ class LogWords:
         self.fixed = False
         self.perl = False
         self.extended = git.config.get("grep.patterntype") == "extended" or git.config.flag(
-            "grep.extendedregexp")
+            "grep.extendedregexp"
+        )
         self.negated = False
         self.cherry = ""
         self.default_head = True
@@ -221,7 +223,9 @@ class LogWords:
             optional(self, value if equals else None)
             return True
         if name == "-L" or word.startswith("-L"):
-            raise Fatal("git log -L is not supported in this sandbox; use git log -p, or git blame -L")
+            raise Fatal(
+                "git log -L is not supported in this sandbox; use git log -p, or git blame -L"
+            )
         return False
 
     def _number(self, text: str, name: str) -> int | None:
@@ -311,9 +315,7 @@ class LogWords:
             commit = objects.commit(oid)
             if authors and not any(test(_without_date(commit.author)) for test in authors):
                 return False
-            if committers and not any(
-                test(_without_date(commit.committer)) for test in committers
-            ):
+            if committers and not any(test(_without_date(commit.committer)) for test in committers):
                 return False
             if not greps:
                 return True
@@ -347,12 +349,14 @@ def _refs(prefix: str) -> Callable[[LogWords, str | None], None]:
                 pattern = pattern.rstrip("/") + "/*"
             full = pattern if prefix == "glob" else prefix + pattern
             refs = {
-                name: oid for name, oid in refs.items()
+                name: oid
+                for name, oid in refs.items()
                 if wildmatch(encode(full), encode(name), pathname=False)
             }
         for excluded in line.excluded_refs:
             refs = {
-                name: oid for name, oid in refs.items()
+                name: oid
+                for name, oid in refs.items()
                 if not wildmatch(encode(excluded), encode(name), pathname=False)
                 and not wildmatch(encode(prefix + excluded), encode(name), pathname=False)
             }
@@ -368,7 +372,8 @@ def _glob(line: LogWords, pattern: str) -> None:
     if not re.search(r"[*?\[]", pattern):
         pattern = pattern.rstrip("/") + "/*"
     refs = {
-        name: oid for name, oid in line.repository.refs.all().items()
+        name: oid
+        for name, oid in line.repository.refs.all().items()
         if wildmatch(encode(pattern), encode(name), pathname=False)
     }
     line.revisions.add_refs(refs, negated=line.negated)
@@ -515,11 +520,19 @@ def _printer(line: LogWords) -> LogPrinter:
         style = parse_style(line.date)
         if style is None:
             raise Fatal(f"unknown date format {line.date}")
-    color = wants_color(git, line.options.color or git.config.get(
-        "color.diff", git.config.get("color.ui", "auto")))
-    printer = LogPrinter(git, line.walk, line.options, format=line.format,
-                         user_format=line.user_format, terminates=line.terminates, date=style,
-                         color=color)
+    color = wants_color(
+        git, line.options.color or git.config.get("color.diff", git.config.get("color.ui", "auto"))
+    )
+    printer = LogPrinter(
+        git,
+        line.walk,
+        line.options,
+        format=line.format,
+        user_format=line.user_format,
+        terminates=line.terminates,
+        date=style,
+        color=color,
+    )
     printer.abbreviates = line.abbrev_commit or git.config.flag("log.abbrevcommit")
     if line.abbrev is not None:
         printer.pretty.abbrev = line.abbrev
@@ -529,7 +542,6 @@ def _printer(line: LogWords) -> LogPrinter:
     line.walk.marks_sides = line.left_right
     printer.merges = line.merges
     printer.tabs = line.expand_tabs
-    printer.follows = line.follow
     decorate = line.decorate or git.config.get("log.decorate", "auto")
     if decorate == "auto":
         decorate = "short" if git.is_terminal() else "no"
@@ -573,6 +585,14 @@ def _run_log(git: Invocation, line: LogWords) -> int:
         return _walk_reflogs(git, line, printer)
     if line.cherry or line.other:
         _select_sides(line)
+    if line.follow:
+        walk = line.walk
+        path = walk.paths.items[0].path.rstrip(b"/") if walk.paths is not None else b""
+        walk.paths = None
+        most, skip, walk.most, walk.skip = walk.most, walk.skip, None, 0
+        stop = None if most is None else most + skip
+        printer.show_all(islice(printer.follow(walk.run(), path), skip, stop))
+        return 0
     printer.show_all(line.walk.run())
     return 1 if line.options.exit_code and printer.found else 0
 
@@ -841,4 +861,10 @@ def reflog(git: Invocation, words: list[str]) -> int:
     return _run_log(git, line)
 
 
-COMMANDS = {"reflog": reflog, "log": log, "show": show, "rev-list": rev_list, "whatchanged": whatchanged}
+COMMANDS = {
+    "reflog": reflog,
+    "log": log,
+    "show": show,
+    "rev-list": rev_list,
+    "whatchanged": whatchanged,
+}

@@ -153,8 +153,11 @@ def checkout(git: Invocation, words: list[str]) -> int:
     if not made and not options.has_dashes and options.on("track") and operands:
         name = operands[0].removeprefix("refs/").removeprefix("remotes/").partition("/")[2]
         if not name:
-            raise Fatal("--track needs a branch name") if not operands else Fatal(
-                "missing branch name; try -b")
+            raise (
+                Fatal("--track needs a branch name")
+                if not operands
+                else Fatal("missing branch name; try -b")
+            )
         return _switch_to_new(git, options, name, operands[:1], force=False)
     if made and not paths:
         if options.given("orphan"):
@@ -167,16 +170,20 @@ def checkout(git: Invocation, words: list[str]) -> int:
         paths = pathspec_words(git, options)
     if paths:
         if made:
-            raise Fatal(f"'{paths[0]}' is not a commit and a branch '{new}' cannot be created from "
-                        "it")
+            raise Fatal(
+                f"'{paths[0]}' is not a commit and a branch '{new}' cannot be created from it"
+            )
         if options.on("detach"):
             raise Fatal(f"git checkout: --detach does not take a path argument '{paths[0]}'")
         return _checkout_paths(git, options, tree, branch, paths)
     if options.has_dashes and not operands and not paths:
         return _report_only(git, options)
     if branch is None:
-        return _report_only(git, options) if not options.on("detach") else _switch(
-            git, options, Target("HEAD", repository.head()), "HEAD")
+        return (
+            _report_only(git, options)
+            if not options.on("detach")
+            else _switch(git, options, Target("HEAD", repository.head()), "HEAD")
+        )
     target = _target(git, branch, detach=options.on("detach"))
     if target is None:
         guessed = _guess(git, branch)
@@ -207,19 +214,21 @@ def _arguments(
     if oid is None:
         if options.has_dashes:
             raise Fatal(f"invalid reference: {word}")
-        if not rest and not git.fs.exists(git.path(word), follow=False) and (
-            not options.off("guess") and _guess(git, word) is not None
+        if (
+            not rest
+            and not git.fs.exists(git.path(word), follow=False)
+            and (not options.off("guess") and _guess(git, word) is not None)
         ):
             return None, word, []
         return None, None, operands
     if not options.has_dashes and rest:
         for path in rest:
             verify_filename(git, path)
-    elif not options.has_dashes and find_ref(git.repository, name) is None and (
-        git.fs.exists(git.path(word), follow=False)
-    ):
-        verify_not_filename(git, word)
-    elif not options.has_dashes:
+    elif (
+        not options.has_dashes
+        and find_ref(git.repository, name) is None
+        and (git.fs.exists(git.path(word), follow=False))
+    ) or not options.has_dashes:
         verify_not_filename(git, word)
     return git.repository.objects.peel(oid, "tree"), name, rest
 
@@ -244,7 +253,8 @@ def _guess(git: Invocation, name: str) -> str | None:
     """Return the one remote-tracking branch with a name, None without one."""
     repository = git.repository
     found = [
-        ref for ref in repository.refs.all("refs/remotes/")
+        ref
+        for ref in repository.refs.all("refs/remotes/")
         if ref.split("/", 3)[3:] == [name] and not ref.endswith("/HEAD")
     ]
     if len(found) > 1:
@@ -289,8 +299,9 @@ def switch(git: Invocation, words: list[str]) -> int:
             raise Fatal("'--orphan' cannot take <start-point>")
         return _switch_orphan(git, options, options.text("orphan"), [], empty=True)
     if made:
-        return _switch_to_new(git, options, options.text(made[0]), operands,
-                              force=made[0] == "force-create")
+        return _switch_to_new(
+            git, options, options.text(made[0]), operands, force=made[0] == "force-create"
+        )
     if options.on("track") and operands:
         name = operands[0].removeprefix("refs/").removeprefix("remotes/").partition("/")[2]
         if not name:
@@ -316,8 +327,10 @@ def switch(git: Invocation, words: list[str]) -> int:
         elif found is not None and found[0].startswith("refs/remotes/"):
             kind = "remote branch"
         git.say(f"fatal: a branch is expected, got {kind} '{target.name}'")
-        git.hint("If you want to detach HEAD at the commit, try again with the --detach option.",
-                 "suggestDetachingHead")
+        git.hint(
+            "If you want to detach HEAD at the commit, try again with the --detach option.",
+            "suggestDetachingHead",
+        )
         raise Quit(128)
     return _switch(git, options, target, name)
 
@@ -340,8 +353,9 @@ def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
             git.print(f"{decode(path)}: needs merge")
         git.error("you need to resolve your current index first")
         raise Quit(1)
-    switch_trees(git, old, new, action="checkout",
-                 overwrite_ignored=not options.off("overwrite-ignore"))
+    switch_trees(
+        git, old, new, action="checkout", overwrite_ignored=not options.off("overwrite-ignore")
+    )
 
 
 def _refuse_in_progress(git: Invocation, options: Options) -> None:
@@ -354,13 +368,16 @@ def _refuse_in_progress(git: Invocation, options: Options) -> None:
         ("REVERT_HEAD", "reverting", "git revert --quit"),
     ):
         if repository.read_file(name) is not None:
-            raise Fatal(f"cannot switch branch while {what}\nConsider \"{quit_}\" or "
-                        "\"git worktree add\".")
+            raise Fatal(
+                f'cannot switch branch while {what}\nConsider "{quit_}" or "git worktree add".'
+            )
     from agentsandbox.git.progress import rebase_folder
 
     if rebase_folder(repository):
-        raise Fatal("cannot switch branch while rebasing\nConsider \"git rebase --quit\" or "
-                    "\"git worktree add\".")
+        raise Fatal(
+            'cannot switch branch while rebasing\nConsider "git rebase --quit" or '
+            '"git worktree add".'
+        )
 
 
 def _switch(git: Invocation, options: Options, target: Target, given: str) -> int:
@@ -391,10 +408,18 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
                 git.say(f"Switched to branch '{target.name}'")
             _report_tracking(git, target.branch)
     else:
-        _detach(git, target, head, before, message, quiet=quiet,
-                advise=not options.on("detach") and given != "HEAD")
-    repository.remove_file("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG",
-                           "CHERRY_PICK_HEAD", "REVERT_HEAD")
+        _detach(
+            git,
+            target,
+            head,
+            before,
+            message,
+            quiet=quiet,
+            advise=not options.on("detach") and given != "HEAD",
+        )
+    repository.remove_file(
+        "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD"
+    )
     return run_hook(repository, "post-checkout", head or NULL, target.commit, "1")
 
 
@@ -425,7 +450,8 @@ def _leave(git: Invocation, head: str, new: str) -> None:
     walk = Walk(repository)
     walk.tips = [head]
     walk.hidden = [new] + [
-        commit for oid in repository.refs.all().values()
+        commit
+        for oid in repository.refs.all().values()
         if oid in repository.objects
         and (commit := repository.objects.peel(oid, "commit")) is not None
     ]
@@ -488,8 +514,13 @@ def _switch_to_new(
     # long: the checks come before anything is changed
     repository = git.repository
     if len(operands) > 1:
-        raise Fatal(f"'{operands[1]}' is not a commit and a branch '{name}' cannot be created from "
-                    "it") if operands else Quit(128)
+        raise (
+            Fatal(
+                f"'{operands[1]}' is not a commit and a branch '{name}' cannot be created from it"
+            )
+            if operands
+            else Quit(128)
+        )
     if not is_branch_name(name):
         raise Fatal(f"'{name}' is not a valid branch name")
     full = f"refs/heads/{name}"
@@ -520,12 +551,12 @@ def _switch_to_new(
     if not quiet and not before and head is not None and head != commit:
         _leave(git, head, commit)
     track = True if options.on("track") or guessed else False if options.off("track") else None
-    repository.refs.write(full, commit, f"branch: {'Reset to' if exists else 'Created from'} "
-                          f"{start}")
+    repository.refs.write(
+        full, commit, f"branch: {'Reset to' if exists else 'Created from'} {start}"
+    )
     old_name = before.removeprefix("refs/heads/") if before else head or ""
     repository.refs.write_symbolic("HEAD", full)
-    repository.refs.log("HEAD", head or NULL, commit,
-                        f"checkout: moving from {old_name} to {name}")
+    repository.refs.log("HEAD", head or NULL, commit, f"checkout: moving from {old_name} to {name}")
     if not quiet:
         if exists and before == full:
             git.say(f"Reset branch '{name}'")
@@ -556,8 +587,9 @@ def _switch_orphan(
         oid = _commit_or_tree(git, operands[0])
         commit = repository.objects.peel(oid, "commit") if oid is not None else None
         if commit is None:
-            raise Fatal(f"'{operands[0]}' is not a commit and a branch '{name}' cannot be created "
-                        "from it")
+            raise Fatal(
+                f"'{operands[0]}' is not a commit and a branch '{name}' cannot be created from it"
+            )
         _move_trees(git, options, commit)
     repository.refs.write_symbolic("HEAD", full)
     if not options.on("quiet"):
@@ -599,8 +631,9 @@ def _restore(
     unmerged: list[bytes] = []
     if before is not None:
         chosen = {path: side for path, side in before.items() if wanted.matches(path)}
-        gone = [entry.path for entry in index
-                if wanted.matches(entry.path) and entry.path not in before]
+        gone = [
+            entry.path for entry in index if wanted.matches(entry.path) and entry.path not in before
+        ]
     else:
         gone = []
         side = 2 if options.on("ours") else 3 if options.on("theirs") else 0
@@ -630,8 +663,10 @@ def _restore(
     elif unmerged:
         for path in unmerged:
             if path not in chosen:
-                git.error(f"path '{decode(path)}' does not have "
-                          f"{'our' if options.on('ours') else 'their'} version")
+                git.error(
+                    f"path '{decode(path)}' does not have "
+                    f"{'our' if options.on('ours') else 'their'} version"
+                )
                 raise Quit(1)
     count = 0
     for path, (mode, oid) in chosen.items():
@@ -639,11 +674,19 @@ def _restore(
         fresh: Entry | None = known
         if worktree:
             info = work.stat(path)
-            same = known is not None and info is not None and (known.mode, known.oid) == (
-                mode, oid) and known.is_fresh(info) and info.mtime < index.mtime
+            same = (
+                known is not None
+                and info is not None
+                and (known.mode, known.oid) == (mode, oid)
+                and known.is_fresh(info)
+                and info.mtime < index.mtime
+            )
             if not same:
-                if info is None or known is None or (known.mode, known.oid) != (mode, oid) or (
-                    work.is_changed(known, info)
+                if (
+                    info is None
+                    or known is None
+                    or (known.mode, known.oid) != (mode, oid)
+                    or (work.is_changed(known, info))
                 ):
                     count += 1
                 fresh = work.write(path, mode, oid)
@@ -653,9 +696,7 @@ def _restore(
                     index.set_replacing(fresh)
             elif before is not None:
                 count += 0
-        if staged and not worktree and (
-            known is None or (known.mode, known.oid) != (mode, oid)
-        ):
+        if staged and not worktree and (known is None or (known.mode, known.oid) != (mode, oid)):
             index.set_replacing(Entry(path, mode, oid))
             count += 1
     if before is not None and not overlay:
@@ -707,8 +748,15 @@ def restore(git: Invocation, words: list[str]) -> int:
                 raise Fatal("could not resolve HEAD")
             raise Fatal(f"could not resolve {source}")
         tree = repository.objects.peel(oid, "tree")
-    _restore(git, options, tree, options.operands, staged=staged, worktree=worktree,
-             overlay=options.on("overlay"))
+    _restore(
+        git,
+        options,
+        tree,
+        options.operands,
+        staged=staged,
+        worktree=worktree,
+        overlay=options.on("overlay"),
+    )
     return 0
 
 

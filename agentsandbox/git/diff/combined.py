@@ -30,18 +30,14 @@ class CombinedDelta:
 
     __slots__ = ("mode", "modes", "oid", "oids", "path", "statuses")
 
-    def __init__(
-        self, path: bytes, modes: list[int], oids: list[str], mode: int, oid: str
-    ) -> None:
+    def __init__(self, path: bytes, modes: list[int], oids: list[str], mode: int, oid: str) -> None:
         self.path = path
         self.modes = modes
         self.oids = oids
         self.mode = mode
         self.oid = oid
         """"" if the result is in the worktree."""
-        self.statuses = [
-            "A" if not old else "D" if not mode else "M" for old in modes
-        ]
+        self.statuses = ["A" if not old else "D" if not mode else "M" for old in modes]
 
 
 def combined_deltas(
@@ -51,8 +47,10 @@ def combined_deltas(
     """Return the files of a tree that differ from all parents."""
     del options, dense
     sides = [
-        {one.new_path: one for one in diff_trees(git.repository.objects, parent, tree,
-                                                 wanted if wanted else None)}
+        {
+            one.new_path: one
+            for one in diff_trees(git.repository.objects, parent, tree, wanted or None)
+        }
         for parent in parents
     ]
     common = set(sides[0]).intersection(*sides[1:])
@@ -85,9 +83,7 @@ class _Result:
         self.numbers: list[list[int]] = [[] for _ in range(count)]
 
 
-def _combine(
-    printer: DiffPrinter, parents: list[bytes], result: bytes
-) -> _Result:
+def _combine(printer: DiffPrinter, parents: list[bytes], result: bytes) -> _Result:
     found = _Result(len(parents))
     found.lines = split_lines(result)
     size = len(found.lines)
@@ -95,8 +91,9 @@ def _combine(
     found.lost = [[] for _ in range(size + 2)]
     budget = printer.git.budget
     spaces = printer.options.spaces
-    whitespace = Whitespace(all="all" in spaces, change="change" in spaces,
-                            at_end="at_end" in spaces)
+    whitespace = Whitespace(
+        all="all" in spaces, change="change" in spaces, at_end="at_end" in spaces
+    )
     for number, data in enumerate(parents):
         if data in parents[:number]:
             _copy(found, parents.index(data), number)
@@ -161,8 +158,11 @@ def _coalesced(old: list[_Lost], new: list[_Lost], number: int) -> list[_Lost]:
     out: list[_Lost] = []
     first, second = one, two
     while first or second:
-        if first and second and old[first - 1].text == new[second - 1].text and (
-            table[first][second] == table[first - 1][second - 1] + 1
+        if (
+            first
+            and second
+            and old[first - 1].text == new[second - 1].text
+            and (table[first][second] == table[first - 1][second - 1] + 1)
         ):
             old[first - 1].parents |= 1 << number
             out.append(old[first - 1])
@@ -300,8 +300,10 @@ class _Printer:
         # long: header and hunks
         printer = self.printer
         count = len(delta.oids)
-        parents = [printer.content(mode, oid, delta.path) if mode else b""
-                   for mode, oid in zip(delta.modes, delta.oids, strict=True)]
+        parents = [
+            printer.content(mode, oid, delta.path) if mode else b""
+            for mode, oid in zip(delta.modes, delta.oids, strict=True)
+        ]
         result = printer.content(delta.mode, delta.oid, delta.path) if delta.mode else b""
         binary = any(b"\0" in data[:8000] for data in [*parents, result])
         if binary and not printer.options.as_text:
@@ -343,12 +345,17 @@ class _Printer:
                 lines.append(f"mode {modes}..{mode_text(delta.mode)}")
         if with_names:
             one, two = printer.prefixes
-            lines.append("--- /dev/null" if added else "--- " + quote_path(
-                encode(one) + delta.path, high=printer.high))
-            lines.append("+++ /dev/null" if not delta.mode else "+++ " + quote_path(
-                encode(two) + delta.path, high=printer.high))
-        printer.write(b"".join(
-            [printer.colored("meta", encode(line)) + b"\n" for line in lines]))
+            lines.append(
+                "--- /dev/null"
+                if added
+                else "--- " + quote_path(encode(one) + delta.path, high=printer.high)
+            )
+            lines.append(
+                "+++ /dev/null"
+                if not delta.mode
+                else "+++ " + quote_path(encode(two) + delta.path, high=printer.high)
+            )
+        printer.write(b"".join([printer.colored("meta", encode(line)) + b"\n" for line in lines]))
 
     def _dump(self, found: _Result, marks: _Marks, count: int, *, deleted: bool) -> None:
         # long: hunks with their headers, lost lines and lines
@@ -370,22 +377,26 @@ class _Printer:
             null_context = 0
             if not printer.options.context:
                 null_context = sum(
-                    1 for place in range(at, stop) if not found.flags[place] & (marks.mark - 1))
+                    1 for place in range(at, stop) if not found.flags[place] & (marks.mark - 1)
+                )
                 rows -= null_context
             self._hunk_header(found, at, stop, rows, count, null_context, deleted=deleted)
             for place in range(at, stop):
                 if not found.flags[place] & marks.no_lost:
                     for lost in found.lost[place]:
-                        signs = b"".join([b"-" if lost.parents & 1 << number else b" "
-                                          for number in range(count)])
+                        signs = b"".join(
+                            [
+                                b"-" if lost.parents & 1 << number else b" "
+                                for number in range(count)
+                            ]
+                        )
                         self._line("old", signs + lost.text)
                 if place >= size:
                     break
                 flags = found.flags[place]
                 if not flags & (marks.mark - 1) and not printer.options.context:
                     continue
-                signs = b"".join([b"+" if flags & 1 << number else b" "
-                                  for number in range(count)])
+                signs = b"".join([b"+" if flags & 1 << number else b" " for number in range(count)])
                 self._line("new" if flags & marks.all else "context", signs + found.lines[place])
             at = end
 
@@ -437,8 +448,13 @@ def print_combined(
         kept = options.formats
         options.formats = formats & {"stat", "numstat", "shortstat", "summary"}
         try:
-            first.print(first.prepare(diff_trees(
-                printer.repository.objects, parents[0], tree, wanted if wanted else None)))
+            first.print(
+                first.prepare(
+                    diff_trees(
+                        printer.repository.objects, parents[0], tree, wanted or None
+                    )
+                )
+            )
         finally:
             options.formats = kept
         parts += 1
@@ -498,8 +514,18 @@ def print_conflicts(
         mark.unmerged = True
         both = 2 in stages and 3 in stages and mode
         if number is None and stage != "-0" and "patch" in formats and both:
-            rows.append((path, CombinedDelta(
-                path, [stages[2].mode, stages[3].mode], [stages[2].oid, stages[3].oid], mode, "")))
+            rows.append(
+                (
+                    path,
+                    CombinedDelta(
+                        path,
+                        [stages[2].mode, stages[3].mode],
+                        [stages[2].oid, stages[3].oid],
+                        mode,
+                        "",
+                    ),
+                )
+            )
             continue
         rows.append((path, mark))
         if number is not None and number in stages:
@@ -528,5 +554,3 @@ def print_conflicts(
         else:
             printer.print_patch(row)
     del plain
-
-

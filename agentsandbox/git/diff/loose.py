@@ -48,8 +48,10 @@ def compare_paths(git: Invocation, options: DiffOptions, old: str, new: str) -> 
         one, two = sides[0].get(name), sides[1].get(name)
         if one == two:
             continue
-        paths = [encode(f"{root.rstrip('/')}/{name}" if name and root else name or root)
-                 for root in (old, new)]
+        paths = [
+            encode(f"{root.rstrip('/')}/{name}" if name and root else name or root)
+            for root in (old, new)
+        ]
         delta = Delta(paths[1], *(one or (0, NULL)), *(two or (0, NULL)))
         delta.old_path = paths[0] if one is not None else paths[1]
         if two is None:

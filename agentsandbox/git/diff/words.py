@@ -149,10 +149,12 @@ class WordWriter:
                 start = end = two[change.new - 1][1] if change.new else 0
             out.append(self._styled(" ", new[place:start]))
             if change.deleted:
-                out.append(self._styled(
-                    "-",
-                    old[one[change.old][0] : one[change.old + change.deleted - 1][1]],
-                ))
+                out.append(
+                    self._styled(
+                        "-",
+                        old[one[change.old][0] : one[change.old + change.deleted - 1][1]],
+                    )
+                )
             out.append(self._styled("+", new[start:end]))
             place = end
         out.append(self._styled(" ", new[place:]))
