@@ -35,7 +35,7 @@ FAMILIES = {
     "dumps": "hexdump od strings xxd",
     "encodings": "base32=bases base64=bases uudecode=uu uuencode=uu",
     "grep": "grep egrep=grep fgrep=grep rg zgrep",
-    "network": "curl wget",
+    "network": "curl nc wget",
     "numbers": "expr factor numfmt seq",
     "pagers": "less man more",
     "pages": "fmt fold pr",
