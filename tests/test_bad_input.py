@@ -357,7 +357,7 @@ CONSTRUCTOR = [
     (lambda: NetworkPolicy(None), TypeError, "allow must be a sequence of str, not None"),
     (lambda: NetworkPolicy([5]), TypeError, "allow must hold str, not 5"),
     (lambda: NetworkPolicy(["example.com"]), ValueError, "not an http or https URL: 'example.com'"),
-    (lambda: NetworkPolicy(allow_private="no"), TypeError, "allow_private must be True, False or a list"),
+    (lambda: NetworkPolicy(allow_private="no"), TypeError, "must be True, False or a list"),
     (lambda: NetworkPolicy(timeout="5"), TypeError, "timeout must be a number of seconds, not '5'"),
     (lambda: NetworkPolicy(timeout=float("nan")), ValueError, "must be positive and finite"),
     (

@@ -508,6 +508,7 @@ def _completed(target: Target, headers: Pairs, body: bytes) -> Pairs:
     return pairs
 
 
+# TM-NET-2
 def redirected(
     reply: Reply, location: str, headers: Pairs, body: bytes
 ) -> tuple[str, str, Pairs, bytes]:

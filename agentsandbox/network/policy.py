@@ -35,6 +35,7 @@ _OWN = ("localhost", "127.0.0.1", "::1")
 _MODES = ("new", "always", "never")
 
 
+# TM-NET-1
 class NetworkPolicy:
     """An allow-list of URLs; immutable. Everything else is refused.
 

@@ -14,6 +14,7 @@ import struct
 
 from agentsandbox.kernel.fs.base import os_error
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK
+from agentsandbox.kernel.processes import SIGNAL_NUMBERS
 from agentsandbox.kernel.streams import Pipe, PipeReader, encode
 from agentsandbox.wasm.descriptors import Contents, Opened, PipeEnd, Standard
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 _LENGTH = struct.Struct("<I")
 _DEFAULT_PATH = "/bin:/usr/bin"
 _AGENT = 1000
+_BROKEN_PIPE = 141
 _MOST_ENDS = 256
 """Ends of pipes that a program may have open: each pipe may hold 128 KiB that nobody reads."""
 
@@ -170,7 +172,10 @@ class Door:
             return {"pid": 0, "status": 0}, b""
         del self._children[child.pid]
         self._reap()
-        return {"pid": child.pid, "status": -child.killed_by or child.status}, b""
+        status = child.status
+        if status == _BROKEN_PIPE and child.name.rpartition("/")[2] not in ("sh", "bash"):
+            status = -SIGNAL_NUMBERS["PIPE"]  # commands here end by PIPE without being killed
+        return {"pid": child.pid, "status": -child.killed_by or status}, b""
 
     def leave_children(self) -> None:
         """Let the children that run go on after the program, as background jobs do."""
