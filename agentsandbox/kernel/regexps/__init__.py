@@ -27,7 +27,6 @@ from agentsandbox.kernel.regexps.matcher import (
     compile_posix,
 )
 from agentsandbox.kernel.regexps.parser import RegexError
-from agentsandbox.kernel.regexps.perl import compile_perl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +38,5 @@ __all__ = [
     "Regex",
     "RegexError",
     "compile_lines",
-    "compile_perl",
     "compile_posix",
 ]
