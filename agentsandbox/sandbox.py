@@ -105,6 +105,7 @@ class Stats:
         return f"Stats({shown})"
 
 
+# TM-NEXT-3, TM-NEXT-5
 class Sandbox:
     """An isolated computer for one agent, whose state persists between calls as in a terminal.
 

@@ -290,6 +290,7 @@ def _follows_name(args: Arguments) -> bool:
             -presume-input-pipe quiet retry silent sleep-interval verbose
             zero-terminated help version
         """,
+        macos={"r": "-r is macOS's; tac prints lines in reverse"},
         read_error=("NAME: error reading 'standard input': REASON", 1),
         closed_read_error=("NAME: cannot fstat 'standard input': REASON", 1),
         closing_error="NAME: -: REASON",

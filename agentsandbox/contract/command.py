@@ -120,12 +120,13 @@ _OPENING, _REPORT = 4, 10
 """Steps that opening a file and a message cost, so that many operands reach the time limit."""
 
 
+# TM-HOST-2
 class Host:
     """The machine as a command sees it: clock, random numbers, user, terminal, network."""
 
     __slots__ = (
         "_make_random", "_network", "_random", "clock", "columns", "commands", "hostname",
-        "is_seeded", "locks", "network_policy", "pictures", "scheduler", "started", "user",
+        "is_seeded", "locks", "memo", "network_policy", "pictures", "scheduler", "started", "user",
     )  # fmt: skip
 
     def __init__(
@@ -161,6 +162,9 @@ class Host:
         self.started = clock()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""
+        self.memo: dict[str, Any] = {}
+        """What commands computed from files and may need again, by their own keys. Each checks that
+        it still holds, and bounds its size; nothing of it belongs to the sandbox's state."""
 
     @property
     def network(self) -> Network:
@@ -186,6 +190,7 @@ class Host:
         return None if self._random is None else self._random.getstate()
 
 
+# TM-HOST-5
 class CommandContext:
     """All that a command can see or change."""
 
@@ -283,6 +288,10 @@ class CommandContext:
             if name != ""
             else f"{prefix}: {describe_os_error(error, '')}"
         )
+
+    def advise_macos(self, advice: str) -> None:
+        """Say after an error what to write instead of what only the tool of macOS has."""
+        self.stderr.write(encode(f"{self.name}: {advice} (D-macos)\n"))
 
     def open_input(self, name: str) -> ByteReader:
         """Open an operand for reading, stdin for "-"; EISDIR for a directory.
@@ -532,6 +541,11 @@ class Command:
             ctx.stderr.write(
                 encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n")
             )
+            if self.manners.macos is not None:
+                _, _, letter = error.message.rpartition("invalid option -- '")
+                advice = self.manners.macos.get(letter[:1]) if letter[1:] == "'" else None
+                if advice is not None:
+                    ctx.advise_macos(advice)
             return status
         except CommandError as error:
             if error.message:

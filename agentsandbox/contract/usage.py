@@ -339,6 +339,8 @@ class OptionParser:
         if option is not None:
             return option
         candidates = [full for full in self.long if name and full.startswith(name)]
+        if candidates and name in self.long_options.split():
+            candidates = []  # an option of its own that is not here, no abbreviation
         found = {id(self.long[full]) for full in candidates}
         order = self.long_options.split() if not name or len(found) > 1 else []
         if order and not name:

@@ -146,6 +146,7 @@ class Deferred:
         self.process: Process | None = None
 
 
+# TM-HOST-3, TM-TIME-5, TM-MEM-5
 class Scheduler:
     """All processes of one sandbox.
 

@@ -118,6 +118,11 @@ class ByteReader:
         """Return the next line with its `end` byte, which the last may lack; b"" at the end."""
         raise self.input_error()
 
+    def peek(self, size: int) -> bytes:
+        """Return at most `size` bytes that can be read at once and stay; b"" if that is unknown."""
+        del size
+        return b""
+
     def lines(self, end: bytes = b"\n") -> Iterator[bytes]:
         """Yield each line with its `end` byte. Lines not taken remain for the next reader."""
         while line := self.readline(end):
@@ -278,6 +283,9 @@ class BytesReader(Stream):
         found = self.data.find(end, start)
         self.position = len(self.data) if found < 0 else found + 1
         return self.data[start : self.position]
+
+    def peek(self, size: int) -> bytes:
+        return self.data[self.position : self.position + size]
 
 
 class Null(Stream):
@@ -518,6 +526,14 @@ class Pipe(Stream):
             self.scheduler.budget.charge(total)
         return b"".join(parts)
 
+    def peek(self, size: int) -> bytes:
+        """Return at most `size` bytes that wait for the reader."""
+        if self._size == 0:
+            return b""
+        if len(self._chunks) > 1:
+            self._merge()
+        return self._chunks[0][self._position : self._position + size]
+
     def close_reader(self) -> None:
         """Count one reader less; the last one drops the buffer, and writers get `PipeClosed`."""
         self.readers -= 1
@@ -543,6 +559,9 @@ class PipeReader(Stream):
 
     def readline(self, end: bytes = b"\n") -> bytes:
         return self.pipe.readline(end)
+
+    def peek(self, size: int) -> bytes:
+        return self.pipe.peek(size)
 
     def has_input(self) -> bool:
         """Whether a read would return at once."""

@@ -215,6 +215,7 @@ class Session:
         self.shell.variables.owner = None
 
 
+# TM-NEXT-1
 class Execution:
     """One call: a script that runs in a session.
 

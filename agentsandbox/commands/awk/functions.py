@@ -18,6 +18,7 @@ from agentsandbox.commands.awk.values import (
     AwkNext,
     AwkNextFile,
     Strnum,
+    Typed,
     Unset,
     array_as_scalar,
     from_input,
@@ -53,6 +54,7 @@ _KINDS: dict[type, str] = {
     float: "number",
     str: "string",
     Strnum: "strnum",
+    Typed: "regexp",
     Unset: "untyped",
     Array: "array",
 }
@@ -510,7 +512,8 @@ _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
     "zip": zip, "ValueError": ValueError, "num": to_number,
     "numeric_input": numeric_input, "field_number": text_number, "from_input": from_input,
-    "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit,
+    "UNSET": UNSET, "Typed": Typed, "INF": math.inf, "NAN": math.nan, "Array": Array,
+    "AwkExit": AwkExit,
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((
         array_of, bitwise, compl, cosine, count_element, divided, element, element_or_array,

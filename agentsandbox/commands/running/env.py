@@ -154,7 +154,6 @@ def env(ctx: CommandContext, args: Arguments) -> int:
             raise CommandError(
                 f"cannot change directory to {quote_always(directory)}: {error.strerror}", 125
             ) from None
-        environment = environment | ({"PWD": cwd} if "PWD" in environment else {})
     problem = find_problem(ctx, words[0], environment, cwd)
     if problem:
         reason, status = problem_status(problem)

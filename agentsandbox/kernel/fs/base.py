@@ -282,6 +282,11 @@ class FileSystem(ABC):
         """Return the host's folders behind it, through wrapped filesystems too."""
         return []
 
+    def is_on_host(self, path: str) -> bool:
+        """Whether a path leads into a folder of the host, whatever lies over it."""
+        del path
+        return bool(self.host_folders())
+
     # built on those
 
     def scan(self, path: str) -> tuple[list[str], list[int]]:

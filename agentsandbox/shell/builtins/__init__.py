@@ -64,7 +64,7 @@ NAMES = frozenset(
 PURE = frozenset(("echo", "printf", "pwd"))
 """Those that leave no trace in the shell; `printf` only without -v."""
 _WITHOUT_HELP = frozenset((":", "[", "bind", "echo", "false", "test", "true"))
-_UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "kill", "ulimit"))
+_UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "help", "kill", "ulimit"))
 """Those that bash lets write without a look at what became of it."""
 SPECIAL = frozenset(
     """. : break continue eval exec exit export readonly return set shift source times trap
@@ -85,6 +85,10 @@ class HelpAsked(UsageFailure):
 
     def __init__(self) -> None:
         super().__init__("--: invalid option")
+
+
+class SpecialFailed(Exit):
+    """Ends a shell in POSIX mode: a special builtin failed, and not behind `command`."""
 
 
 class Builtin:
@@ -125,7 +129,7 @@ class Builtin:
             if stream is not None and self.usage:
                 stream.write(encode(f"{words[0]}: usage: {self.usage}\n"))
             if shell.options.posix and self.name in SPECIAL:
-                raise Exit(error.status) from None
+                raise SpecialFailed(error.status) from None
             return error.status
         except CommandError as error:
             shell.complain(f"{words[0]}: {error.message}")

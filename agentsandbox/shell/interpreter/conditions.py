@@ -8,7 +8,6 @@ from agentsandbox.kernel.formats.predicates import NUMERIC
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.references import split_reference
 from agentsandbox.shell.expansion.variables import (
     READONLY,
     AssociativeArray,
@@ -76,7 +75,12 @@ class ShellTests:
         found: tuple[str, str | None] | None = (name, None)
         if "[" in name:
             base, _, rest = name.partition("[")
-            found = (base, rest[:-1]) if expanded and rest.endswith("]") else split_reference(name)
+            if expanded and rest.endswith("]"):
+                found = base, rest[:-1]
+            else:
+                reference = self.shell.reference(name, assigns=False)
+                found = None if reference is None else reference[:2]
+                expanded = reference is not None and reference[2]
         if found is None:
             return False
         base, subscript = found

@@ -24,10 +24,11 @@ from __future__ import annotations
 
 import functools
 
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, Exit
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.references import ElementWord
 from agentsandbox.shell.expansion.variables import (
     ARRAY,
     ASSOCIATIVE,
@@ -190,6 +191,30 @@ def _call(node: SimpleCommand) -> Run | None:
     return call
 
 
+_ELEMENT = lazily(r"""(?s)[A-Za-z_]\w*+\[[^$`'"\\]*+[$`'"\\].*\]\Z""")
+"""A word with the form of an element, whose subscript has quotes or expansions."""
+_TAKING_ELEMENTS = frozenset(("unset", "read", "printf", "test", "[", "wait"))
+
+
+def _takes_elements(node: SimpleCommand) -> bool:
+    """Whether a command is a builtin that takes elements as operands, also behind `command`."""
+    words = iter(node.words)
+    return next((word.source for word in words if word.source != "command"), "") in _TAKING_ELEMENTS
+
+
+def _element_fields(word: Word) -> Callable[[Shell, list[str]], None]:
+    """Compile an operand like `a[$key]`, whose subscript is not expanded again."""
+    fields = WORDS.fields(word)
+
+    def append(shell: Shell, out: list[str]) -> None:
+        before = len(out)
+        fields(shell, out)
+        if len(out) == before + 1:
+            out[before] = ElementWord(out[before])
+
+    return append
+
+
 class _Command:
     """A simple command with words, compiled to run by all the rules.
 
@@ -227,7 +252,11 @@ class _Command:
         self.order: list[ArgumentBinder | None] = []
         if self.constants is None:
             self.words = [
-                WORDS.fields(word) for word in node.words if not isinstance(word, Assignment)
+                _element_fields(word)
+                if _ELEMENT.match(word.source) and _takes_elements(node)
+                else WORDS.fields(word)
+                for word in node.words
+                if not isinstance(word, Assignment)
             ]
             self.order = [
                 _bind_argument(word) if isinstance(word, Assignment) else None
@@ -264,6 +293,8 @@ class _Command:
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError:
+            if shell.options.posix and argv and argv[0] in SPECIAL:
+                raise Exit(1) from None
             status = 1
             if argv:
                 shell.specials.last_argument = argv[-1]
@@ -559,6 +590,8 @@ def run_words(
     elif shell.options.posix and name in SPECIAL:
         for assignment in assignments:
             assignment.apply(shell)
+            if assignment.subscript is None:
+                shell.variables.add(shell.variables.resolve(assignment.name), EXPORT)
         status = builtin.call(shell, arguments)
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
@@ -610,7 +643,8 @@ def _with_assignments(
                 raise
             shell.report(error)
             continue
-        variables.add(assignment.name, EXPORT)
+        target = variables.resolve(assignment.name)
+        variables.add(target if target and "[" not in target else assignment.name, EXPORT)
     variables.temporary.append((len(variables.scopes), scope))
     try:
         return run()
@@ -645,9 +679,9 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
                     f"`{assignment.name}[{assignment.subscript}]': not a valid identifier"
                 )
             else:
-                temporary[assignment.name] = _temporary_value(
-                    shell, assignment, temporary.get(assignment.name)
-                )
+                target = shell.variables.resolve(assignment.name)
+                exported = target if target and "[" not in target else assignment.name
+                temporary[exported] = _temporary_value(shell, assignment, temporary.get(exported))
         environment = {**temporary, **environment, **temporary}
     try:
         return run_external(

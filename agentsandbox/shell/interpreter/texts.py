@@ -154,6 +154,8 @@ def run_commands(
         return _run_incrementally(shell, text, first_line, origin, main)
     shell.budget.step(len(text) >> 6)
     program = _cached_program(text, shell.options.extglob, pairs_quotes(shell), first_line)
+    if program.warnings and len(program.units) > 1:  # each comes before its own command
+        return _run_incrementally(shell, text, first_line, origin, main)
     status = 0
     for unit in program.units:
         if program.warnings and program.error is None and unit is program.units[-1]:

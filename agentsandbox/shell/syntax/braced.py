@@ -17,6 +17,10 @@ _PARAMETER = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+|[0-9]+(?:\\\
 _OPERATORS = lazily(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
 
 
+_NOT_OF_COUNT = frozenset(("+", "=", "/", "%"))
+"""Operators that `${#` cannot have without an operand."""
+
+
 class BracedReader(Lexer):
     """Reads ${…}. The word reader scans the operands."""
 
@@ -95,6 +99,8 @@ class BracedReader(Lexer):
             and subscript is None
             and text[self.position : self.position + 2] in ("*}", "@}")
         ):
+            if NAME.match(name) is None:
+                return None
             operator = "names" + text[self.position]
             self.position += 2
             return Parameter(name, None, "!", operator)
@@ -124,6 +130,8 @@ class BracedReader(Lexer):
             return None
         operator = match[0]
         self.position = match.end()
+        if name == "#" and operator in _NOT_OF_COUNT and text.startswith("}", self.position):
+            return None
         if operator == ":":
             operands = self._operands(start, mode, ":")
             if len(operands) == 1 and not operands[0].source:

@@ -224,7 +224,7 @@ class Lexer:
                         text[self.position : end] if end >= 0 else text[self.position :]
                     )
                     self.position = end + 1 if end >= 0 else len(text)
-            if strip_tabs:
+            if strip_tabs and line != document.delimiter:
                 line = line.lstrip("\t")
             if line == document.delimiter:
                 break

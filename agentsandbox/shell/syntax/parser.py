@@ -72,6 +72,8 @@ _ASSIGNING = frozenset("declare typeset local export readonly".split())
 _TAKING_LISTS = frozenset(("let", "eval"))
 """Commands whose arguments may have the form of an array's assignment, which stays text."""
 
+MAX_HERE_DOCUMENTS = 16
+"""Here-documents that may wait for the end of a line, as in bash."""
 _NOT_KNOWN = RESERVED | _ASSIGNING | _TAKING_LISTS
 """First words of commands whose other words do not read the same wherever they stand."""
 _SURELY_NOT_KNOWN = tuple(
@@ -692,6 +694,8 @@ class Parser(WordReader):
             if word is None:
                 raise self.unexpected(self.token() or "newline")
             delimiter, quoted = _delimiter(word.source)
+            if len(self.pending) >= MAX_HERE_DOCUMENTS:
+                raise self.error("maximum here-document count exceeded")
             document = HereDocument(delimiter, quoted)
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)

@@ -110,6 +110,11 @@ def _whole_part(match: re.Match[str]) -> Part:
     return DoubleQuoted((Quoted(double),) if double else ())
 
 
+def _unescaped(match: re.Match[str]) -> str:
+    """Return what a backslash and a character mean inside `…`: joined lines are one line."""
+    return "" if match[1] == "\n" else match[1]
+
+
 class WordReader(BracedReader):
     """Reads words. `extglob` says whether ?( *( +( @( !( begin patterns."""
 
@@ -441,8 +446,8 @@ class WordReader(BracedReader):
                 break
             end += 2
         inner = re.sub(
-            r'\\([$`\\"])' if mode in (QUOTED, INNER) else r"\\([$`\\])",
-            r"\1",
+            r'\\([$`\\"]|\n)' if mode in (QUOTED, INNER) else r"\\([$`\\]|\n)",
+            _unescaped,
             text[start + 1 : end],
         )
         self.position = end + 1
