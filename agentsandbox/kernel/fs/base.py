@@ -315,6 +315,15 @@ class FileSystem(ABC):
         del directory
         return [None] * len(paths)
 
+    def shared_directory(self, path: str) -> object | None:
+        """Return the node of a directory in memory of which nobody changes anything in place.
+
+        A change makes a copy of it, so the same node means the same files, at all depths. Return
+        None for all other directories.
+        """
+        del path
+        return None
+
     def program(self, path: str) -> bytes | None:
         """Return the bytes of a file in memory that anyone may read and execute, else None."""
         del path
