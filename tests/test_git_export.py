@@ -1,4 +1,4 @@
-"""Real git reads what the sandbox's git wrote: sound objects, the same history, a clean worktree."""
+"""Real git reads what the sandbox's git wrote, and the other way round."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import islice
 
 from agentsandbox.git.dates import approxidate, parse_style
@@ -433,6 +434,10 @@ def _not(line: LogWords) -> None:
     line.negated = not line.negated
 
 
+def _abbrev(line: LogWords, value: str | None) -> None:
+    line.abbrev = line.options.abbrev = int(value[:4]) if value and value.isdigit() else None
+
+
 def _skip(line: LogWords, text: str) -> None:
     line.walk.skip = line._number(text, "--skip") or 0
 
@@ -502,10 +507,7 @@ _OPTIONAL: dict[str, Callable[[LogWords, str | None], None]] = {
     "--all": _refs(""), "--branches": _refs("refs/heads/"), "--tags": _refs("refs/tags/"),
     "--remotes": _refs("refs/remotes/"),
     "--decorate": lambda line, value: setattr(line, "decorate", value or "short"),
-    "--abbrev": lambda line, value: (
-        setattr(line, "abbrev", int(value) if value and value.isdigit() else None),
-        setattr(line.options, "abbrev", int(value) if value and value.isdigit() else None),
-    )[0],
+    "--abbrev": _abbrev,
     "--expand-tabs": lambda line, value: setattr(
         line, "expand_tabs", int(value) if value and value.isdigit() else 8),
     "--show-linear-break": lambda line, value: None,
@@ -835,7 +837,7 @@ def _print_objects(git: Invocation, commits: list[str], hidden: list[str]) -> No
         for name, mode, oid in objects.tree(tree):
             kind = kind_of_mode(mode)
             if kind == "tree":
-                git.budget.nested(lambda: walk(oid, base + name + b"/"))
+                git.budget.nested(partial(walk, oid, base + name + b"/"))
             elif kind == "blob" and oid not in seen:
                 seen.add(oid)
                 git.write(encode(f"{oid} ") + base + name + b"\n")

@@ -371,7 +371,7 @@ def parse_score(text: str) -> int:
     if found is None:
         raise BadUsage(f"invalid argument to find-renames: {text}", usage=False)
     digits, percent = found[1] + (found[2] or ""), bool(found[3])
-    scale = 10 ** (len(found[2] or "") if percent else len(digits))
+    scale: int = 10 ** (len(found[2] or "") if percent else len(digits))
     if percent:
         scale *= 100
     return min(MOST, MOST * int(digits) // scale)
