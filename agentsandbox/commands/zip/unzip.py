@@ -1,5 +1,7 @@
 """`unzip` and `zipinfo` (Info-ZIP): list, test and extract archives, into the directory only."""
 
+# TM-MOUNT-6
+
 from __future__ import annotations
 
 import errno

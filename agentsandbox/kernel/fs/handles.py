@@ -71,6 +71,9 @@ class MemoryFile(File):
         chunk = data[start:stop]
         return chunk if type(chunk) is bytes else bytes(chunk)
 
+    def peek(self, size: int) -> bytes:
+        return bytes(self.node.data[self.offset : self.offset + size]) if self.readable else b""
+
     def write(self, data: bytes) -> None:
         if not self.writable:
             raise OutputError(errno.EBADF, os.strerror(errno.EBADF))

@@ -91,6 +91,7 @@ class Snapshot:
         self.mounted = mounted
 
 
+# TM-HOST-1, TM-OUT-4
 class MemoryFileSystem(Ledger):
     """Files in memory, with the semantics and the error numbers of Linux.
 
@@ -121,6 +122,7 @@ class MemoryFileSystem(Ledger):
     mount_tree = mounts.mount_tree
     mount = mounts.mount
     host_folders = mounts.host_folders
+    is_on_host = mounts.is_on_host
 
     def __init__(
         self,
@@ -539,6 +541,10 @@ class MemoryFileSystem(Ledger):
                 data = node.data  # type: ignore[union-attr]
                 found.append(data if type(data) is bytes else self._at_hand(node))
         return found
+
+    def shared_directory(self, path: str) -> object | None:
+        directory = self._dirs.get(path)
+        return None if directory is None or directory.owner is self.token else directory
 
     def program(self, path: str) -> bytes | None:
         cut = path.rfind("/")

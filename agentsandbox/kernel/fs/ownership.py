@@ -51,6 +51,7 @@ _DEVICE_NUMBERS = {
 }
 
 
+# TM-MEM-2
 class Ledger(Tree):
     """The part of `MemoryFileSystem` that owns nodes and keeps the account.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat as stat_module
 
 from agentsandbox.contract.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
 from agentsandbox.kernel.fs.shebang import is_binary, shebang_of
 from agentsandbox.kernel.processes import SIGNALS
@@ -27,6 +27,8 @@ from agentsandbox.shell.interpreter.search import (
     POSIX_SHELLS,
     SHELL_NAMES,
     locate,
+    located_tool,
+    remember_tool,
     skill_hint,
 )
 from agentsandbox.shell.interpreter.subshells import run_subshell
@@ -53,6 +55,10 @@ def run_external(
         budget.tick()
     if "/" not in name:
         own = shell.machine.commands.get(name)
+        if own is None and path is None:
+            own = located_tool(shell, name)
+            if own is not None and _is_too_long(argv, environment):
+                own = None
         if own is not None:
             return _run_tool(shell, own, argv, environment)
     located = locate(shell, name, path) if name else None
@@ -117,6 +123,8 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
         tool = shell.machine.find_command(name)
         if tool is None:
             return _run_builtin_tool(shell, name, argv, environment)
+        if path == f"/usr/bin/{name}":
+            remember_tool(shell, path, tool)
         return _run_tool(shell, tool, argv, environment)
     return _run_script(shell, path, full, content, argv, environment)
 
@@ -204,8 +212,7 @@ def _run_tool(
             return refused
     shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # its work may grow with its words
     fds = shell.fds
-    closed = Closed()
-    streams = fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed
+    streams = fds.get(0) or Closed(), fds.get(1) or Closed(), fds.get(2) or Closed()
     context = context_for(shell, argv[0], argv[1:], environment, *streams)
     process = shell.machine.scheduler.current
     table, process.descriptors = process.descriptors, fds
@@ -477,5 +484,5 @@ def _hint_at(shell: Shell, name: str) -> None:
 
 
 _BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl"}
-_LETTERS = re.compile(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
+_LETTERS = lazily(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
 """What may stand behind the name of a shell: nothing, or options that are one letter each."""
