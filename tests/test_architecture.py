@@ -166,7 +166,7 @@ OTHER_MEANINGS = {
         "",
         "what programs do, most of which are not here, that a stranger's scripts call",
     ),
-    "profiles": ("diff timeout", "arguments of an agent's tools"),
+    "profiles": ("diff git timeout", "arguments of an agent's tools; what may be absent"),
     "files": ("file link tar timeout zip", "kinds of entries and of archives, a limit"),
     "manager.py": ("id", "an argument"),
     "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),

@@ -18,7 +18,7 @@ GROUPS = {
     "nothing can be compiled in this sandbox; write a shell or awk script": "as c++ cargo cc clang "
     "cmake g++ gcc go javac ld ninja rustc tsc",
     "this sandbox has no network; work with the files that are there": "aws az dig ftp gcloud gh "
-    "host http ifconfig ip kubectl lynx nc ncat netcat netstat nmap nslookup ping psql redis-cli "
+    "host http ifconfig ip kubectl lynx ncat netcat netstat nmap nslookup ping psql redis-cli "
     "rsync rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
     "a sandbox has no services; start a background job with '&'": "at atd cron crontab init "
     "initctl journalctl launchctl nginx service systemctl",

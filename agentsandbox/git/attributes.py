@@ -143,8 +143,7 @@ class Attributes:
         auto = text == "auto"
         setting = config.get("core.autocrlf").lower()
         crlf = setting == "true" or (
-            config.find("core.autocrlf") is not None
-            and config.find("core.autocrlf").text is None  # type: ignore[union-attr]
+            config.find("core.autocrlf") is not None and config.find("core.autocrlf").text is None  # type: ignore[union-attr]
         )
         if text is False:
             return False, False, False

@@ -22,18 +22,20 @@ VERSION = "2.39.5"
 
 MODULES = {
     "adding": "add rm mv",
+    "branching": "branch",
     "cloning": "init",
     "committing": "commit",
     "configuring": "config",
     "comparing": "diff diff-files diff-index diff-tree",
     "information": "help version var",
-    "logging": "log show rev-list whatchanged",
+    "logging": "log reflog rev-list show whatchanged",
     "merging": "merge-base",
     "objects": "cat-file hash-object ls-tree mktree write-tree commit-tree read-tree",
     "parsing": "rev-parse",
     "referring": "symbolic-ref update-ref show-ref for-each-ref",
     "resetting": "reset",
     "states": "status ls-files update-index check-ignore",
+    "switching": "checkout switch restore",
     "tagging": "tag",
 }
 """The modules of `git/commands/` and their subcommands."""
@@ -71,7 +73,9 @@ def find_subcommand(name: str) -> Subcommand | None:
     module = _modules().get(name)
     if module is None:
         return None
-    found: Subcommand = importlib.import_module(f"agentsandbox.git.commands.{module}").COMMANDS[name]
+    found: Subcommand = importlib.import_module(f"agentsandbox.git.commands.{module}").COMMANDS[
+        name
+    ]
     return found
 
 
@@ -123,7 +127,10 @@ def _usage_error(git: Invocation, error: BadUsage) -> int:
     usage = USAGES.get(git.name) or _usage_of(git.name)
     text = table_of(usage).text() if usage else ""
     if not error.message:
-        git.write(encode(text))
+        if git.arguments[:1] == ["-h"]:
+            git.write(encode(text))
+        else:
+            git.say(text.rstrip("\n") + ("\n" if "\n    " in text else ""))
         return 129
     git.say(f"error: {error.message}")
     if error.usage and text:
@@ -159,17 +166,23 @@ def run_subcommand(git: Invocation, words: list[str]) -> int:
     while True:
         found = find_subcommand(name)
         if found is not None:
-            git.name = name
+            git.name, git.arguments = name, arguments
             return found(git, arguments)
         alias = git.config.get(f"alias.{name.lower()}") if re.fullmatch(r"[\w.-]+", name) else ""
         if not alias:
             return _unknown(git, name)
         if alias.startswith("!"):
             return _shell_alias(git, alias[1:], arguments)
+        if split_words(alias)[:1] == [name]:
+            raise Fatal(f"recursive alias: {name}")
         if name in seen or len(seen) > _MOST_ALIASES:
-            raise Fatal(f"alias loop detected: expansion of '{seen[0]}' does not terminate:\n"
-                        + "\n".join(f"  {each}{' <==' if each == seen[0] else ' ==>' if number == len(seen) - 1 else ''}"
-                                    for number, each in enumerate(seen)))
+            raise Fatal(
+                f"alias loop detected: expansion of '{seen[0]}' does not terminate:\n"
+                + "\n".join(
+                    f"  {each}{' <==' if each == seen[0] else ' ==>' if number == len(seen) - 1 else ''}"
+                    for number, each in enumerate(seen)
+                )
+            )
         seen.append(name)
         expanded = split_words(alias)
         more = _global_options(git, expanded)
@@ -247,8 +260,10 @@ def _common_commands() -> str:
             line = "  "
         line += f" {name}"
     lines.append(line.rstrip())
-    return "These commands are available in this sandbox:\n\n" + "\n".join(lines) + (
-        "\n\n'git <command> -h' shows the options of a command.\n"
+    return (
+        "These commands are available in this sandbox:\n\n"
+        + "\n".join(lines)
+        + ("\n\n'git <command> -h' shows the options of a command.\n")
     )
 
 
@@ -261,8 +276,11 @@ def _global_options(git: Invocation, words: list[str]) -> list[str] | int:
         nonlocal at
         at += 1
         if at >= len(words):
-            git.say(f"no {what} given for '{name}' option" if what == "directory" else
-                    f"no {what} given for {name}")
+            git.say(
+                f"no {what} given for '{name}' option"
+                if what == "directory"
+                else f"no {what} given for {name}"
+            )
             raise _bad_global()
         return words[at]
 
@@ -290,8 +308,14 @@ def _global_options(git: Invocation, words: list[str]) -> list[str] | int:
         elif word == "--bare":
             git.env["GIT_DIR"] = git.env.get("GIT_DIR", git.cwd)
             git.settings.append(("core.bare", "true"))
-        elif word in ("-p", "--paginate", "-P", "--no-pager", "--no-replace-objects",
-                      "--no-optional-locks"):
+        elif word in (
+            "-p",
+            "--paginate",
+            "-P",
+            "--no-pager",
+            "--no-replace-objects",
+            "--no-optional-locks",
+        ):
             pass  # there is no pager: output is what a pipe gets
         elif word == "--literal-pathspecs":
             git.env["GIT_LITERAL_PATHSPECS"] = "1"

@@ -287,7 +287,7 @@ class Config:
     def number(self, key: str, default: int) -> int:
         """Return an integer; Fatal if it is none."""
         found = self._index().get(key)
-        return default if found is None else as_int(found.text or "", key)
+        return default if found is None else as_int(found.text or "", key, found.origin)
 
     def maybe(self, key: str) -> bool | None:
         """Return a boolean, None if the key has no value or another word."""
@@ -304,8 +304,8 @@ def word_as_bool(text: str | None) -> bool | None:
         return True
     if word in ("false", "no", "off", ""):
         return False
-    if re.fullmatch(r"[+-]?[0-9]{1,9}", word):
-        return int(word) != 0
+    if number := re.fullmatch(r"([+-]?[0-9]{1,9})[kmg]?", word):
+        return int(number[1]) != 0
     return None
 
 
@@ -317,12 +317,12 @@ def as_bool(text: str | None, key: str) -> bool:
     return found
 
 
-def as_int(text: str, key: str) -> int:
+def as_int(text: str, key: str, origin: str = "") -> int:
     """Return the integer that a text means, with the units k, m and g; Fatal if it means none."""
     found = re.fullmatch(r"([+-]?[0-9]{1,18})([kKmMgG]?)", text.strip())
     if found is None:
-        reason = "invalid unit" if re.match(r"[+-]?[0-9]", text) else "invalid unit"
-        raise Fatal(f"bad numeric config value '{text}' for '{key}': {reason}")
+        where = f" in file {origin[5:]}" if origin.startswith("file:") else ""
+        raise Fatal(f"bad numeric config value '{text}' for '{key}'{where}: invalid unit")
     return int(found[1]) * _UNITS[found[2].lower()]
 
 
@@ -331,9 +331,7 @@ def as_int(text: str, key: str) -> int:
 
 def quoted_value(text: str) -> str:
     """Return a value as it is written to a file."""
-    body = (
-        text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
-    )
+    body = text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n").replace("\t", "\\t")
     needs = text[:1] == " " or text[-1:] == " " or ";" in text or "#" in text
     return f'"{body}"' if needs else body
 
@@ -363,12 +361,14 @@ def with_value(
     `replace_all`. `spelling` is the key as the user wrote it: new lines keep its case.
     """
     file = ConfigFile(text, "", "", "")
-    section, _, name = key.rpartition(".")
+    section, _, _name = key.rpartition(".")
     shown = (spelling or key).rpartition(".")[2]
     shown_section = (spelling or key).rpartition(".")[0]
-    found = [
-        item for item in file.values if item.key == key and matches(item.text or "")
-    ] if not add else []
+    found = (
+        [item for item in file.values if item.key == key and matches(item.text or "")]
+        if not add
+        else []
+    )
     if len(found) > 1 and not replace_all:
         return text, len(found)
     line = "" if value is None else f"\t{shown} = {quoted_value(value)}\n"
@@ -417,7 +417,7 @@ def _without_empty_section(text: str, section: str) -> str:
             file.sections[number + 1].start if number + 1 < len(file.sections) else len(text)
         )
         body = text[item.start : following]
-        before = text[:item.start].rpartition("\n")[2]
+        before = text[: item.start].rpartition("\n")[2]
         rest = body.partition("]")[2]
         if item.name == section and not rest.strip() and not before.strip():
             above = text[: item.start].rstrip(" \t").rsplit("\n", 2)

@@ -57,8 +57,9 @@ def parse_exact(text: str, now: int, tz: str) -> tuple[int, int] | None:
         found = re.fullmatch(r"@([0-9]{1,15})(?:\s+([+-][0-9]{4}))?", text)
     if found is not None:
         seconds = int(found[1])
-        return seconds, int(found[2]) if found[2] else (0 if text[0] == "@" and not found[2]
-                                                        else local_zone(seconds, tz))
+        return seconds, int(found[2]) if found[2] else (
+            0 if text[0] == "@" and not found[2] else local_zone(seconds, tz)
+        )
     return _parse_calendar(text, now, tz)
 
 
@@ -194,7 +195,7 @@ class _Approximation:
         words = _WORD.findall(text)
         at = 0
         while at < len(words):
-            word, digits, other = words[at]
+            word, digits, _other = words[at]
             if word:
                 self._word(word.lower())
             elif digits:
@@ -355,10 +356,16 @@ def show_date(seconds: int, zone: int, style: DateStyle, now: int, tz: str) -> s
         return f"{weekday}, {day} {name} {year} {time} {zone:+05d}"
     if kind == "format":
         # %z and %Z of the ident's own zone
-        format = re.sub(r"%(%|z|Z|s)", lambda found: {
-            "%": "%%", "z": f"{zone:+05d}", "s": str(seconds),
-            "Z": "" if not style.local else "%Z",
-        }[found[1]], style.format)
+        format = re.sub(
+            r"%(%|z|Z|s)",
+            lambda found: {
+                "%": "%%",
+                "z": f"{zone:+05d}",
+                "s": str(seconds),
+                "Z": "" if not style.local else "%Z",
+            }[found[1]],
+            style.format,
+        )
         return strftime(local, format, "UTC")
     if kind == "human":
         return _human(seconds, zone, now, tz)

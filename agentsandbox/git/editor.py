@@ -22,12 +22,13 @@ def find_editor(git: Invocation, *, sequence: bool = False) -> str:
     return found or env.get("EDITOR", "")
 
 
-def edit(git: Invocation, path: str, shown: str, *, sequence: bool = False) -> None:
+def edit(git: Invocation, path: str, shown: str, *, sequence: bool = False,
+         message: bool = True) -> None:  # fmt: skip
     """Let the editor change a file; an error ends the command."""
     command = find_editor(git, sequence=sequence)
     if not command:
         git.error("Terminal is dumb, but EDITOR unset")
-        if not sequence:
+        if message and not sequence:
             git.say("Please supply the message using either -m or -F option.")
         raise Quit(1)
     if command == ":":
@@ -37,8 +38,6 @@ def edit(git: Invocation, path: str, shown: str, *, sequence: bool = False) -> N
     del shown
     if status:
         git.error(f"There was a problem with the editor '{command}'.")
-        if not sequence:
+        if message and not sequence:
             git.say("Please supply the message using either -m or -F option.")
         raise Quit(1)
-
-

@@ -56,6 +56,9 @@ class Walk:
         self.parents: dict[str, tuple[str, ...]] = {}
         """The parents of each commit as the walk sees them."""
         self.boundaries: list[str] = []
+        self.marks_sides = False
+        """Whether commits are marked by their side of A...B."""
+        self._listed: set[str] | None = None
         self._same: dict[str, bool] = {}
         self._excluded: set[str] = set()
 
@@ -75,11 +78,19 @@ class Walk:
                 self._rewrite_parents(found)
             if self.order != "date":
                 found = self._topological(found)
+            if self.boundary:
+                edge = self._find_boundaries(found)
+                found += edge if self.order == "date" else self._topological(edge)
+            self._listed = set(found)
             commits = found
         shown = self._limited(iter(commits))
         if self.reverse:
             return iter(list(shown)[::-1])
         return shown
+
+    def will_show(self, oid: str) -> bool:
+        """Whether a commit belongs to what is shown, but for --max-count and --skip."""
+        return (self._listed is None or oid in self._listed) and self._is_shown(oid)
 
     def _unwalked(self) -> list[str]:
         return list(dict.fromkeys(self.tips))
@@ -111,9 +122,11 @@ class Walk:
         if same and not self.full_history:
             self._same[oid] = True
             return (same[0],)
-        self._same[oid] = len(same) == len(parents) if len(parents) == 1 or not (
-            self.full_history and self.rewrite
-        ) else False
+        self._same[oid] = (
+            len(same) == len(parents)
+            if len(parents) == 1 or not (self.full_history and self.rewrite)
+            else False
+        )
         if self.full_history and same and len(parents) > 1:
             self._same[oid] = not self.rewrite
         return parents
@@ -157,11 +170,13 @@ class Walk:
             if paths.covers(path) and not paths.excluded:
                 return True
             if paths.may_be_below(path):
-                pending.append((
-                    path + b"/",
-                    one[1] if one is not None and old_dir else None,
-                    two[1] if two is not None and new_dir else None,
-                ))
+                pending.append(
+                    (
+                        path + b"/",
+                        one[1] if one is not None and old_dir else None,
+                        two[1] if two is not None and new_dir else None,
+                    )
+                )
         if (one is not None and not old_dir) or (two is not None and not new_dir):
             return paths.matches(path)
         return False
@@ -185,7 +200,6 @@ class Walk:
         interesting = sum(1 for _, _, oid in heap if oid not in excluded)
         slop = _SLOP
         last_shown = None
-        limited = bool(self.hidden)
         while heap:
             negative, _, oid = heapq.heappop(heap)
             self.budget.step()
@@ -203,10 +217,8 @@ class Walk:
                 slop = _SLOP
             if not is_excluded and self.since is not None and -negative < self.since:
                 excluded.add(oid)
-                is_excluded = limited = True
-            for parent in (
-                self.repository.parents(oid) if is_excluded else self._parents_of(oid)
-            ):
+                is_excluded = True
+            for parent in self.repository.parents(oid) if is_excluded else self._parents_of(oid):
                 if is_excluded:
                     if parent not in excluded:
                         if parent in seen:
@@ -222,10 +234,6 @@ class Walk:
                 if not is_excluded and parent not in excluded:
                     interesting += 1
             if is_excluded:
-                if not limited and not self.hidden:
-                    continue
-                if self.boundary and oid not in self.boundaries:
-                    self.boundaries.append(oid)
                 continue
             last_shown = -negative
             yield oid
@@ -246,6 +254,19 @@ class Walk:
                 continue
             pending += [parent for parent in self.repository.parents(here) if parent in seen]
         return count
+
+    def _find_boundaries(self, found: list[str]) -> list[str]:
+        """Return the excluded parents of what is shown."""
+        known = set(found)
+        self.boundaries = list(
+            dict.fromkeys(
+                parent
+                for oid in found
+                for parent in self._parents_of(oid)
+                if parent in self._excluded and parent not in known
+            )
+        )
+        return self.boundaries
 
     def _on_the_way(self, found: list[str]) -> list[str]:
         """Return the commits that descend from an excluded one."""
@@ -346,6 +367,8 @@ class Walk:
                     return
 
     def _is_shown(self, oid: str) -> bool:
+        if self.boundary and oid in self.boundaries:
+            return True
         if self.paths and self.dense and not self.no_walk and self._is_same(oid):
             return False
         if self.until is not None and self.objects.commit(oid).time > self.until:

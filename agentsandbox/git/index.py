@@ -26,6 +26,7 @@ _FIXED = _ENTRY.size
 _EXTENDED, _VALID = 0x4000, 0x8000
 _INTENT, _SKIP = 0x2000, 0x4000
 
+
 class Entry:
     """A file in the index."""
 
@@ -356,7 +357,9 @@ def _parse_extensions(data: bytes, at: int, index: Index) -> None:
         if name == b"TREE":
             index.cache = _parse_cache(data[at : at + size])
         elif not 65 <= name[0] <= 90:
-            raise Fatal(f"index uses {name.decode('latin-1')} extension, which we do not understand")
+            raise Fatal(
+                f"index uses {name.decode('latin-1')} extension, which we do not understand"
+            )
         at += size
 
 

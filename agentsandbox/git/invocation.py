@@ -63,4 +63,4 @@ class Invocation(Surroundings):
     def hint(self, text: str, setting: str) -> None:
         """Write the lines of a hint to stderr, unless advice.SETTING says no."""
         if self.config.flag(f"advice.{setting.lower()}", True):
-            self.say("\n".join(f"hint: {line}".rstrip() for line in text.split("\n")))
+            self.say("\n".join(f"hint: {line}" for line in text.split("\n")))

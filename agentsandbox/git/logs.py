@@ -14,7 +14,7 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from agentsandbox.git.dates import DateStyle
     from agentsandbox.git.graph import Graph
@@ -54,7 +54,8 @@ class LogPrinter:
         self.left_right = False
         self.merges = ""
         self.tabs = 8
-        self.follows = False
+        self.followed: dict[str, list[Delta]] = {}
+        """The changes of the file that is followed, by commit."""
         self.source = False
         self.always = False
         """Whether commits without differences are shown in spite of a pickaxe and such."""
@@ -64,15 +65,24 @@ class LogPrinter:
         self.rev_list = False
         self.missing_newline = False
         self.extra_header: list[str] = []
+        self.reflog: tuple[str, str] | None = None
+        """(selector, message) of the entry of a reflog."""
 
     def filter_decorations(self, included: list[str], excluded: list[str]) -> None:
         """Show only the references that match."""
 
         def matches(pattern: str, name: str) -> bool:
-            full = pattern if pattern.startswith("refs/") or pattern == "HEAD" else f"refs/{pattern}"
+            full = (
+                pattern if pattern.startswith("refs/") or pattern == "HEAD" else f"refs/{pattern}"
+            )
             if not any(each in pattern for each in "*?["):
-                return name == full or name.startswith(f"{full.rstrip('/')}/") or any(
-                    name == f"refs/{kind}/{pattern}" for kind in ("heads", "tags", "remotes"))
+                return (
+                    name == full
+                    or name.startswith(f"{full.rstrip('/')}/")
+                    or any(
+                        name == f"refs/{kind}/{pattern}" for kind in ("heads", "tags", "remotes")
+                    )
+                )
             return wildmatch(encode(full), encode(name), pathname=False)
 
         found = find_decorations(self.repository)
@@ -109,12 +119,10 @@ class LogPrinter:
                 if not any(deltas for _, deltas, _ in self._differences(commit)):
                     return
             self._header(commit)
-            self._finish_graph()
             return
         parents = self.repository.parents(oid)
         if len(parents) > 1 and self._merge_kind() in ("c", "cc"):
             self._combined(commit)
-            self._finish_graph()
             return
         shown = False
         for parent, deltas, printer in self._differences(commit):
@@ -127,20 +135,18 @@ class LogPrinter:
             self._print_deltas(printer, deltas)
         if not shown and self._shows_empty():
             self._header(commit)
-        self._finish_graph()
 
     def _shows_empty(self) -> bool:
-        return not (self.options.pickaxe_kind or self.options.filter) or (self.always and not (
-            self.options.pickaxe_kind or self.options.filter))
+        return not (self.options.pickaxe_kind or self.options.filter) or (
+            self.always and not (self.options.pickaxe_kind or self.options.filter)
+        )
 
     def _merge_kind(self) -> str:
         if self.merges:
             return self.merges
         return "first" if self.walk.first_parent else "off"
 
-    def _differences(
-        self, commit: Commit
-    ) -> list[tuple[str | None, list[Delta], DiffPrinter]]:
+    def _differences(self, commit: Commit) -> list[tuple[str | None, list[Delta], DiffPrinter]]:
         """Return (parent if it must be named, changes, their printer) for the parents shown."""
         repository = self.repository
         parents = repository.parents(commit.oid)
@@ -158,38 +164,74 @@ class LogPrinter:
             old = repository.objects.commit(parent).tree if parent is not None else None
             printer = DiffPrinter(self.git, self.options, mnemonic=("c/", "c/"))
             wanted: Pathspec | None = self.walk.paths
-            deltas = diff_trees(repository.objects, old, commit.tree,
-                                None if self.follows or not wanted else wanted)
-            deltas = printer.prepare(deltas)
-            if self.follows and wanted:
-                deltas = self._followed(deltas, wanted)
+            if commit.oid in self.followed:
+                found.append((None, self.followed[commit.oid], printer))
+                continue
+            deltas = printer.prepare(
+                diff_trees(repository.objects, old, commit.tree, wanted or None)
+            )
             found.append((parent if named else None, deltas, printer))
         return found
 
-    def _followed(self, deltas: list[Delta], wanted: Pathspec) -> list[Delta]:
-        kept = [delta for delta in deltas if wanted.matches(delta.new_path)]
-        return kept
+    def follow(self, commits: Iterable[str], path: bytes) -> Iterator[str]:
+        """Yield the commits that change a file, under its earlier names too."""
+        repository = self.repository
+        options = DiffOptions()
+        options.configure(self.git)
+        options.renames = max(options.renames, 1)
+        options.least = self.options.least
+        for oid in commits:
+            self.git.budget.step()
+            parents = repository.parents(oid)
+            if len(parents) > 1:
+                continue
+            old = repository.objects.commit(parents[0]).tree if parents else None
+            deltas = diff_trees(repository.objects, old, repository.objects.commit(oid).tree)
+            here = [one for one in deltas if one.new_path == path]
+            if here and here[0].status == "A":
+                found = DiffPrinter(self.git, options).prepare(deltas)
+                here = [one for one in found if one.new_path == path]
+            if not here:
+                continue
+            self.followed[oid] = here
+            yield oid
+            if here[0].status == "R":
+                path = here[0].old_path
 
     def _combined(self, commit: Commit) -> None:
         from agentsandbox.git.diff.combined import combined_deltas, print_combined
 
         parents = self.repository.parents(commit.oid)
         trees = [self.repository.objects.commit(parent).tree for parent in parents]
-        found = combined_deltas(self.git, self.options, trees, commit.tree,
-                                self.walk.paths, dense=self._merge_kind() == "cc")
+        found = combined_deltas(
+            self.git,
+            self.options,
+            trees,
+            commit.tree,
+            self.walk.paths,
+            dense=self._merge_kind() == "cc",
+        )
         self._header(commit)
         if not found and not (self.options.formats & {"stat", "shortstat", "numstat", "summary"}):
             return
         printer = DiffPrinter(self.git, self.options)
         self._separate(printer, combined=True)
-        print_combined(printer, found, trees, commit.tree, dense=self._merge_kind() == "cc",
-                       wanted=self.walk.paths)
+        print_combined(
+            printer,
+            found,
+            trees,
+            commit.tree,
+            dense=self._merge_kind() == "cc",
+            wanted=self.walk.paths,
+        )
 
     def _separate(self, printer: DiffPrinter, *, combined: bool = False) -> None:
         """Print the blank line between the message and the differences."""
         del printer
-        if self.format == "oneline" or self.format == "" or (
-            self.format == "user" and not self.user_format
+        if (
+            self.format == "oneline"
+            or self.format == ""
+            or (self.format == "user" and not self.user_format)
         ):
             return
         if self.graph is not None:
@@ -209,10 +251,6 @@ class LogPrinter:
             printer.print(deltas)
         finally:
             self.options.line_prefix = before
-
-    def _finish_graph(self) -> None:
-        if self.graph is not None and not self.graph.is_finished():
-            self.git.write(encode(self.graph.remainder()))
 
     # the header
 
@@ -241,7 +279,12 @@ class LogPrinter:
             return
         git.write(encode(self._first_line(commit, parent)))
         if self.format == "oneline":
-            self._message(decode(subject_of(commit.message)), is_user=True)
+            text = decode(subject_of(commit.message))
+            if self.reflog is not None:
+                selector, message = self.reflog
+                self.git.write(encode(f"{selector}: {message}\n"))
+                return
+            self._message(text, is_user=True)
             return
         git.write(b"\n")
         if self.graph is not None:
@@ -258,8 +301,11 @@ class LogPrinter:
     def _first_line(self, commit: Commit, parent: str | None) -> str:
         text = "" if self.format == "oneline" else "commit "
         if self.graph is None and self.left_right:
-            text += f"{self._mark(commit.oid)} " if self.format != "oneline" else (
-                f"{self._mark(commit.oid)} ")
+            text += (
+                f"{self._mark(commit.oid)} "
+                if self.format != "oneline"
+                else (f"{self._mark(commit.oid)} ")
+            )
         elif self.graph is None and commit.oid in self.walk.boundaries:
             text += "-"
         text += self._shown_name(commit.oid)
@@ -286,10 +332,9 @@ class LogPrinter:
         else:
             git.write(encode(self.graph.beside(body)))
             if not self.graph.is_finished():
-                if self.missing_newline or not body:
-                    git.write(b"\n")
                 rest = self.graph.remainder()
-                git.write(encode(rest if not self.missing_newline and body else rest.removesuffix("\n")))
+                ends = body.endswith("\n")
+                git.write(encode(f"{rest}\n" if ends else f"\n{rest}"))
         if self.terminates and not (self.format == "user" and not self.user_format):
             if self.graph is not None and not self.missing_newline:
                 git.write(encode(self.graph.padding()))

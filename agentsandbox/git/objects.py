@@ -144,10 +144,12 @@ def tree_order(name: bytes, mode: int) -> bytes:
 
 def format_tree(entries: Iterable[Entry]) -> bytes:
     """Return the content of a tree with these entries."""
-    return b"".join([
-        b"%o %s\0%s" % (mode, name, bytes.fromhex(oid))
-        for name, mode, oid in sorted(entries, key=lambda entry: tree_order(entry[0], entry[1]))
-    ])
+    return b"".join(
+        [
+            b"%o %s\0%s" % (mode, name, bytes.fromhex(oid))
+            for name, mode, oid in sorted(entries, key=lambda entry: tree_order(entry[0], entry[1]))
+        ]
+    )
 
 
 class Cache:
@@ -332,8 +334,11 @@ class ObjectStore:
         """Return the content of an object that must be of a type."""
         found, data = self.read(oid)
         if found != kind:
-            raise Fatal(f"unable to read {kind} ({oid})" if kind == "tree" else
-                        f"object {oid} is a {found}, not a {kind}")
+            raise Fatal(
+                f"unable to read {kind} ({oid})"
+                if kind == "tree"
+                else f"object {oid} is a {found}, not a {kind}"
+            )
         return data
 
     def blob(self, oid: str) -> bytes:

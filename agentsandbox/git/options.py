@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LINE = re.compile(
-    r"    (?P<names>-\S(?:, --[\w\[\]-]+)?|--[\w\[\]-]+)(?P<value>\[?=?(?:\(.*?\)|<.*?>(?:\[.*?\])?)\]?| <.*?>| \(.*?\))?"
+    r"    (?P<names>-[^\s-](?:, --[\w\[\]-]+)?|--[\w\[\]-]+)(?P<value>\[?=?(?:\(.*?\)|<.*?>(?:\[.*?\])?)\]?| <.*?>| \(.*?\)| \[.*?\])?\S*"
     r"(?:\s|$)"
 )
 
@@ -236,7 +236,9 @@ def _matches(table: Table, name: str) -> list[tuple[Option, bool]]:
         if long.startswith("no-"):
             if len(name) and long[3:].startswith(name):
                 found.append((option, True))
-        elif (name.startswith("no-") and long.startswith(name[3:])) or ("no-".startswith(name) and name != ""):
+        elif (name.startswith("no-") and long.startswith(name[3:])) or (
+            "no-".startswith(name) and name != ""
+        ):
             found.append((option, True))
     return found
 
@@ -257,8 +259,12 @@ def _cluster(
         if option is None:
             if letter == "h" and len(word) == 2:
                 raise BadUsage
-            return _unknown(found, word if at == 1 else f"-{word[at:]}", keep_unknown,
-                            f"unknown switch `{letter}'")
+            return _unknown(
+                found,
+                word if at == 1 else f"-{word[at:]}",
+                keep_unknown,
+                f"unknown switch `{letter}'",
+            )
         rest = word[at + 1 :]
         if option.takes == "":
             found._add(option, None)

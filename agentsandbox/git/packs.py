@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
         def read(self, oid: str) -> tuple[str, bytes]: ...
 
+
 _KINDS = {1: "commit", 2: "tree", 3: "blob", 4: "tag"}
 _OFFSET_DELTA, _NAME_DELTA = 6, 7
 _MOST_DELTAS = 4096

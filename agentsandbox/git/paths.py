@@ -22,7 +22,9 @@ _HFS_IGNORED = re.compile(
 )
 _PLAIN = re.compile(rb"[\w.+@,=~/ -]*\Z")
 _DOT_GIT = re.compile(rb"(?:\.git|git~1)(?=[. ]*(?:\Z|:))", re.IGNORECASE)
-_MODULES = re.compile(rb"(?:\.gitmodules|gitmod~[1-4]|gi7eba~[1-9])(?=[. ]*(?:\Z|:))", re.IGNORECASE)
+_MODULES = re.compile(
+    rb"(?:\.gitmodules|gitmod~[1-4]|gi7eba~[1-9])(?=[. ]*(?:\Z|:))", re.IGNORECASE
+)
 
 
 def is_dot_git(part: bytes) -> bool:
@@ -123,10 +125,20 @@ def relative_to(path: bytes, prefix: bytes) -> bytes:
 
 # pathspecs
 
+
 class PathspecItem:
     """One pattern of a pathspec."""
 
-    __slots__ = ("excludes", "given", "glob", "icase", "literal", "matched", "path", "prefix_length")
+    __slots__ = (
+        "excludes",
+        "given",
+        "glob",
+        "icase",
+        "literal",
+        "matched",
+        "path",
+        "prefix_length",
+    )
 
     def __init__(self, given: str, path: bytes, magic: set[str], special: bool) -> None:
         self.given = given

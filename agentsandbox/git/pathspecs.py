@@ -38,8 +38,9 @@ def normalized(git: Invocation, word: str, *, top: bool = False) -> bytes:
             if whole + b"/" == root:
                 return b""
             if not whole.startswith(root):
-                raise Fatal(f"{word}: '{word}' is outside repository at "
-                            f"'{worktree or repository.folder}'")
+                raise Fatal(
+                    f"{word}: '{word}' is outside repository at '{worktree or repository.folder}'"
+                )
         return whole[len(root) :] + final
     parts: list[bytes] = []
     for part in (prefix + data).split(b"/"):
@@ -48,8 +49,7 @@ def normalized(git: Invocation, word: str, *, top: bool = False) -> bytes:
         if part == b"..":
             if not parts:
                 raise Fatal(
-                    f"{word}: '{word}' is outside repository at "
-                    f"'{worktree or repository.folder}'"
+                    f"{word}: '{word}' is outside repository at '{worktree or repository.folder}'"
                 )
             parts.pop()
         else:
@@ -58,9 +58,7 @@ def normalized(git: Invocation, word: str, *, top: bool = False) -> bytes:
     return path + final if path else path
 
 
-def parse_pathspec(
-    git: Invocation, words: Iterable[str], *, literal: bool = False
-) -> Pathspec:
+def parse_pathspec(git: Invocation, words: Iterable[str], *, literal: bool = False) -> Pathspec:
     """Return the pathspec of the words of a command line."""
     env = git.env
     literal = literal or env.get("GIT_LITERAL_PATHSPECS", "0").lower() in ("1", "true")

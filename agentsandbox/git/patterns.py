@@ -101,8 +101,10 @@ def _compiled(pattern: bytes, pathname: bool, ignore_case: bool) -> re.Pattern[b
                 at += 1
             if not pathname:
                 pieces.append((b".*", b""))
-            elif at - start >= 2 and (start == 0 or pattern[start - 1 : start] == b"/") and (
-                at == size or pattern[at : at + 1] == b"/"
+            elif (
+                at - start >= 2
+                and (start == 0 or pattern[start - 1 : start] == b"/")
+                and (at == size or pattern[at : at + 1] == b"/")
             ):
                 double += 1
                 if double > _MOST_DOUBLE_STARS:
@@ -169,9 +171,7 @@ class IgnoreRule:
     __slots__ = ("anchored", "base", "directories", "line", "literal", "negated", "number", "origin",
                  "pattern", "suffix", "text")  # fmt: skip
 
-    def __init__(
-        self, text: bytes, pattern: bytes, base: bytes, origin: str, number: int
-    ) -> None:
+    def __init__(self, text: bytes, pattern: bytes, base: bytes, origin: str, number: int) -> None:
         self.text = text
         """The line as it is written, for check-ignore -v."""
         self.base = base

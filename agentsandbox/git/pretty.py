@@ -41,8 +41,13 @@ def color_code(text: str) -> str | None:
         if word == "reset":
             codes.append("")
         elif word.removeprefix("no").lstrip("-") in _ATTRIBUTES and word.startswith("no"):
-            codes.append("2" + {"1": "2"}.get(_ATTRIBUTES[word.removeprefix("no").lstrip("-")],
-                                              _ATTRIBUTES[word.removeprefix("no").lstrip("-")]))
+            codes.append(
+                "2"
+                + {"1": "2"}.get(
+                    _ATTRIBUTES[word.removeprefix("no").lstrip("-")],
+                    _ATTRIBUTES[word.removeprefix("no").lstrip("-")],
+                )
+            )
         elif word in _ATTRIBUTES:
             codes.append(_ATTRIBUTES[word])
         elif word in _COLORS:
@@ -93,6 +98,8 @@ class Pretty:
         self.git = repository.git
         self.style = date or self._configured_date()
         self.color = color
+        self.full = False
+        """Whether references are shown with their full names."""
         self.decorations: dict[str, list[tuple[str, str]]] | None = None
         """(kind, name) by object, for %d."""
         self.mark: Callable[[str], str] = lambda oid: ">"
@@ -342,8 +349,9 @@ class _Expansion:
                 continue
             if found["wrap"] is not None:
                 self._finish_wrap(wraps)
-                numbers = [int(each) if each.strip().isdigit() else 0
-                           for each in found["wrap"].split(",")] + [0, 0, 0]
+                numbers = [
+                    int(each) if each.strip().isdigit() else 0 for each in found["wrap"].split(",")
+                ] + [0, 0, 0]
                 wraps.append((len(out), (numbers[0], numbers[1], numbers[2])))
                 continue
             text = self._piece(found)
@@ -461,7 +469,7 @@ class _Expansion:
 
     def _decorations(self, letter: str) -> str:
         pretty = self.pretty
-        text = pretty.decoration_text(self.commit.oid, color=self.auto)
+        text = pretty.decoration_text(self.commit.oid, full=pretty.full, color=self.auto)
         if not text:
             return ""
         if letter == "D":
@@ -489,8 +497,7 @@ class _Expansion:
             return person.mail.partition("@")[0]
         style = _DATES[letter]
         if letter == "I":
-            text = pretty.date(person, parse_style("iso-strict"))
-            return text
+            return pretty.date(person, parse_style("iso-strict"))
         return pretty.date(person, None if style is None else parse_style(style))
 
     def _long(self, text: str) -> str | None:

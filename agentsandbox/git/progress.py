@@ -30,11 +30,9 @@ def detached_text(repository: Repository) -> str:
         name = decode(found[1])
         from agentsandbox.git.revisions import find_ref
 
-        ref = None if is_object_name(name) else find_ref(repository, name)
+        ref = None if is_object_name(name) or name == "HEAD" else find_ref(repository, name)
         oid = entry.new
-        if ref is not None and (
-            ref[1] == oid or repository.objects.peel(ref[1], "commit") == oid
-        ):
+        if ref is not None and (ref[1] == oid or repository.objects.peel(ref[1], "commit") == oid):
             shown = ref[0]
             for prefix in ("refs/heads/", "refs/tags/", "refs/remotes/"):
                 shown = shown.removeprefix(prefix)
@@ -155,8 +153,11 @@ def _rebase_lines(repository: Repository, folder: str, unmerged: bool) -> list[s
     if folder == "rebase-apply" and repository.read_file("rebase-apply/applying") is not None:
         lines.append("You are in the middle of an am session.")
         hint_lines = ['fix conflicts and then run "git am --continue"']
-        for text in [*hint_lines, 'use "git am --skip" to skip this patch',
-                     'use "git am --abort" to restore the original branch']:
+        for text in [
+            *hint_lines,
+            'use "git am --skip" to skip this patch',
+            'use "git am --abort" to restore the original branch',
+        ]:
             lines.append(f"  ({text})")
         return [*lines, ""]
     if interactive:
@@ -173,10 +174,14 @@ def _rebase_lines(repository: Repository, folder: str, unmerged: bool) -> list[s
         add('fix conflicts and then run "git rebase --continue"')
         add('use "git rebase --skip" to skip this patch')
         add('use "git rebase --abort" to check out the original branch')
-    elif repository.read_file("MERGE_HEAD") is not None or not interactive or (
-        repository.read_file(f"{folder}/amend") is None
-        and repository.read_file(f"{folder}/stopped-sha") is not None
-        and repository.read_file("CHERRY_PICK_HEAD") is not None
+    elif (
+        repository.read_file("MERGE_HEAD") is not None
+        or not interactive
+        or (
+            repository.read_file(f"{folder}/amend") is None
+            and repository.read_file(f"{folder}/stopped-sha") is not None
+            and repository.read_file("CHERRY_PICK_HEAD") is not None
+        )
     ):
         sink.append(f"You are currently rebasing{target}.")
         add('all conflicts fixed: run "git rebase --continue"')

@@ -37,8 +37,10 @@ class RefFilter:
         git = self.git
 
         def commits(name: str) -> list[str]:
-            return [resolve_commit(git, text or "HEAD", f"malformed object name {text or 'HEAD'}")
-                    for text in (options.values.get(name) or ())]
+            return [
+                resolve_commit(git, text or "HEAD", f"malformed object name {text or 'HEAD'}")
+                for text in (options.values.get(name) or ())
+            ]
 
         self.contains, self.lacks = commits("contains"), commits("no-contains")
         self.merged, self.unmerged = commits("merged"), commits("no-merged")
@@ -96,9 +98,7 @@ class RefFormat:
             raise Fatal("format: %(end) atom missing")
         return "".join(out[0])
 
-    def _structure(
-        self, atom: str, out: list[list[str]], stack: list[tuple[str, object]]
-    ) -> bool:
+    def _structure(self, atom: str, out: list[list[str]], stack: list[tuple[str, object]]) -> bool:
         """Take an atom that opens or closes a block; return whether it is one."""
         kind, _, rest = atom.partition(":")
         if kind in ("if", "align"):
@@ -150,8 +150,7 @@ class RefFormat:
         if self.quote == "perl":
             return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
         if self.quote == "python":
-            return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace(
-                "\n", "\\n") + "'"
+            return "'" + value.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n") + "'"
         if self.quote == "tcl":
             return '"' + re.sub(r'([\[\]{}$\\"])', r"\\\1", value).replace("\n", "\\n") + '"'
         return value
@@ -227,7 +226,7 @@ class RefFormat:
         parts = name.split("/")
         count = int(found[2])
         if found[1] == "rstrip":
-            return "/".join(parts[:-count] if count > 0 else parts[:-count or None])
+            return "/".join(parts[:-count] if count > 0 else parts[: -count or None])
         if count < 0:
             return "/".join(parts[count:])
         return "/".join(parts[count:]) if count < len(parts) else ""

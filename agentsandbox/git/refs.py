@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import FileSystem
 
-_FORBIDDEN = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|(?:^|/)\.|\.lock(?:/|$)|/$|^/|\.$|^@$")
+_FORBIDDEN = re.compile(
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|(?:^|/)\.|\.lock(?:/|$)|/$|^/|\.$|^@$"
+)
 _ROOT = re.compile(r"[A-Z_]+\Z")
 _MOST_LINKS = 5
 
@@ -101,8 +103,8 @@ class Refs:
                 self.budget.step()
                 if line.startswith("^"):
                     self._peeled[last] = line[1:41]
-                elif line and line[0] != "#" and is_object_name(line[:40]) and is_ref_name(
-                    line[41:]
+                elif (
+                    line and line[0] != "#" and is_object_name(line[:40]) and is_ref_name(line[41:])
                 ):
                     last = line[41:]
                     self._packed[last] = line[:40]
@@ -152,9 +154,7 @@ class Refs:
 
     def all(self, prefix: str = "refs/") -> dict[str, str]:
         """Return the objects of all references below a prefix, sorted by name."""
-        found = {
-            name: oid for name, oid in self.packed().items() if name.startswith(prefix)
-        }
+        found = {name: oid for name, oid in self.packed().items() if name.startswith(prefix)}
         folder = prefix.rstrip("/").partition("/")[0] if prefix == "refs/" else prefix.rstrip("/")
         pending = [folder]
         if self.folder != self.common:
@@ -225,8 +225,9 @@ class Refs:
         if deref:
             name = self.target(name)
         if not is_safe(name):
-            raise Fatal(f"update_ref failed for ref '{name}': refusing to update ref with bad name "
-                        f"'{name}'")
+            raise Fatal(
+                f"update_ref failed for ref '{name}': refusing to update ref with bad name '{name}'"
+            )
         before = self.read(name) or NULL
         if old is not None and old != before:
             raise RefMismatch(name, before, old)
@@ -291,19 +292,23 @@ class Refs:
             self.budget.step()
             head, _, message = line.partition(b"\t")
             if len(head) > 82 and head[40:41] == b" " == head[81:82]:
-                found.append(
-                    LogEntry(decode(head[:40]), decode(head[41:81]), head[82:], message)
-                )
+                found.append(LogEntry(decode(head[:40]), decode(head[41:81]), head[82:], message))
         return found
 
     def write_log(self, name: str, entries: list[LogEntry]) -> None:
         """Replace a reference's log."""
         self.write_file(
             self.log_path(name),
-            b"".join([
-                encode(f"{entry.old} {entry.new} ") + entry.ident + b"\t" + entry.message + b"\n"
-                for entry in entries
-            ]),
+            b"".join(
+                [
+                    encode(f"{entry.old} {entry.new} ")
+                    + entry.ident
+                    + b"\t"
+                    + entry.message
+                    + b"\n"
+                    for entry in entries
+                ]
+            ),
         )
 
     def write_symbolic(self, name: str, target: str, message: str | None = None) -> None:
@@ -324,9 +329,7 @@ class Refs:
         if old is not None and old != before:
             raise RefMismatch(name, before, old)
         if name in self.packed():
-            self._packed = {
-                other: oid for other, oid in self.packed().items() if other != name
-            }
+            self._packed = {other: oid for other, oid in self.packed().items() if other != name}
             self.write_packed(self._packed)
         for path in (self.path(name), self.log_path(name)):
             if self.fs.exists(path, follow=False) and not self.fs.is_dir(path):
@@ -392,9 +395,7 @@ class Refs:
     def delete_quietly(self, name: str) -> None:
         """Delete a reference without a line in the log of HEAD."""
         if name in self.packed():
-            self.write_packed({
-                other: oid for other, oid in self.packed().items() if other != name
-            })
+            self.write_packed({other: oid for other, oid in self.packed().items() if other != name})
         for path in (self.path(name), self.log_path(name)):
             if self.fs.exists(path, follow=False) and not self.fs.is_dir(path):
                 self.fs.unlink(path)

@@ -21,7 +21,14 @@ if TYPE_CHECKING:
     from agentsandbox.git.surroundings import Surroundings
 
 _MOST_LEVELS = 512
-_EXTENSIONS = {"noop", "noop-v1", "preciousobjects", "partialclone", "worktreeconfig", "objectformat"}
+_EXTENSIONS = {
+    "noop",
+    "noop-v1",
+    "preciousobjects",
+    "partialclone",
+    "worktreeconfig",
+    "objectformat",
+}
 
 
 class Repository:
@@ -67,14 +74,16 @@ class Repository:
         if version == 1:
             unknown = [
                 key
-                for key in (value.key[11:] for value in config.values
-                            if value.key.startswith("extensions."))
+                for key in (
+                    value.key[11:] for value in config.values if value.key.startswith("extensions.")
+                )
                 if key not in _EXTENSIONS
             ]
             if unknown:
                 names = "\n".join(f"\t{name}" for name in sorted(set(unknown)))
-                raise Fatal(f"unknown repository extension{'s' if len(unknown) > 1 else ''} found:\n"
-                            f"{names}")
+                raise Fatal(
+                    f"unknown repository extension{'s' if len(unknown) > 1 else ''} found:\n{names}"
+                )
             if config.get("extensions.objectformat", "sha1") != "sha1":
                 raise Fatal("repositories with SHA-256 names are not supported in this sandbox")
         logs = config.maybe("core.logallrefupdates")
@@ -108,7 +117,10 @@ class Repository:
 
     def file(self, name: str) -> str:
         """Return the path of a file in the `.git` folder."""
-        if name.split("/", maxsplit=1)[0] in ("hooks", "info", "packed-refs", "objects", "shallow") or name == "config":
+        if (
+            name.split("/", maxsplit=1)[0] in ("hooks", "info", "packed-refs", "objects", "shallow")
+            or name == "config"
+        ):
             return f"{self.common}/{name}"
         return f"{self.folder}/{name}"
 
@@ -375,9 +387,7 @@ def load_config(git: Surroundings, repository: Repository | None) -> Config:
         git.fs,
         home,
         repository.folder if repository is not None else "",
-        lambda: (
-            "" if repository is None else repository.branch().removeprefix("refs/heads/")
-        ),
+        lambda: "" if repository is None else repository.branch().removeprefix("refs/heads/"),
     )
     if env.get("GIT_CONFIG_NOSYSTEM", "0").lower() in ("0", "false", "no", "off", ""):
         path = env.get("GIT_CONFIG_SYSTEM", "/etc/gitconfig")
@@ -386,8 +396,10 @@ def load_config(git: Surroundings, repository: Repository | None) -> Config:
         config.add_file(path, "global", path)
     if repository is not None:
         path = f"{repository.common}/config"
-        shown = f"{repository.shown_folder}/config" if repository.common == repository.folder else (
-            path
+        shown = (
+            f"{repository.shown_folder}/config"
+            if repository.common == repository.folder
+            else (path)
         )
         config.add_file(path, "local", shown)
         if config.maybe("extensions.worktreeconfig"):
@@ -397,8 +409,9 @@ def load_config(git: Surroundings, repository: Repository | None) -> Config:
         try:
             config.add(key, value)
         except GitError as error:
-            raise Plain(f"error: {error.message}\nfatal: unable to parse command-line config", 128
-                        ) from None
+            raise Plain(
+                f"error: {error.message}\nfatal: unable to parse command-line config", 128
+            ) from None
     return config
 
 

@@ -268,9 +268,11 @@ class Resolver:
             if not entries:
                 if number == 0:
                     return self.repository.refs.read(full)
-                raise Fatal(f"log for '{name}' is empty") if self.git.fs.exists(
-                    self.repository.refs.log_path(full)
-                ) else Fatal(f"log for '{name}' only has 0 entries")
+                raise (
+                    Fatal(f"log for '{name}' is empty")
+                    if self.git.fs.exists(self.repository.refs.log_path(full))
+                    else Fatal(f"log for '{name}' only has 0 entries")
+                )
             if number < len(entries):
                 return entries[-1 - number].new
             if number == len(entries) and entries[0].old != NULL:
@@ -377,6 +379,26 @@ def resolve_commit(git: Invocation, text: str, message: str = "") -> str:
     return commit
 
 
+def path_error(git: Invocation, word: str) -> Fatal | None:
+    """Return the error for "REV:PATH" or ":PATH" when only the path is wrong, else None."""
+    colon = _colon(word)
+    if colon < 0 or word.startswith((":/", ":(")):
+        return None
+    rev, path = word[:colon], word[colon + 1 :]
+    exists = git.fs.exists(git.path(path), follow=False) if path else False
+    if not rev:
+        path = re.sub(r"\A[0-3]:", "", path)
+        if exists:
+            return Fatal(f"path '{path}' exists on disk, but not in the index")
+        return Fatal(f"path '{path}' does not exist (neither on disk nor in the index)")
+    if Resolver(git).find(rev, kind="tree") is None:
+        return Fatal(f"invalid object name '{rev}'.")
+    prefix = decode(git.repository.prefix)
+    if exists and not prefix:
+        return Fatal(f"path '{path}' exists on disk, but not in '{rev}'")
+    return Fatal(f"path '{path}' does not exist in '{rev}'")
+
+
 def ambiguous(word: str) -> Fatal:
     """Return the error for a word that is neither a revision nor a file."""
     return Fatal(
@@ -392,7 +414,7 @@ def verify_filename(git: Invocation, word: str, *, first: bool = False) -> None:
         raise Fatal(f"option '{word}' must come before non-option arguments")
     if _looks_like_path(git, word):
         return
-    raise ambiguous(word)
+    raise (path_error(git, word) if first else None) or ambiguous(word)
 
 
 def _looks_like_path(git: Invocation, word: str) -> bool:
@@ -488,9 +510,12 @@ class Revisions:
 
     def _add_range(self, text: str, negated: bool) -> bool:
         at = text.find("..")
-        if at < 0 or text in (".", "..", "...") or text.startswith("../") or ("@{" in text[:at] and (
-            "}" not in text[:at]
-        )):
+        if (
+            at < 0
+            or text in (".", "..", "...")
+            or text.startswith("../")
+            or ("@{" in text[:at] and ("}" not in text[:at]))
+        ):
             return False
         dots = 3 if text.startswith("...", at) else 2
         first, second = text[:at] or "HEAD", text[at + dots :] or "HEAD"
@@ -502,8 +527,10 @@ class Revisions:
         a, b = objects.peel(one, "commit"), objects.peel(two, "commit")
         if a is None or b is None:
             missing = first if a is None else second
-            raise Fatal(f"Invalid symmetric difference expression {text}") if dots == 3 else Fatal(
-                f"Invalid revision range {text}" if missing else ""
+            raise (
+                Fatal(f"Invalid symmetric difference expression {text}")
+                if dots == 3
+                else Fatal(f"Invalid revision range {text}" if missing else "")
             )
         if dots == 2:
             self._put(first, one, not negated)

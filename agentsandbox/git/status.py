@@ -51,14 +51,14 @@ class Status:
         ignored: str = "no",
         renames: bool = True,
         least: int = 30000,
-        base: str | None = None,
+        base: tuple[str | None] | None = None,
     ) -> None:
         self.git = git
         self.repository = repository = git.repository
         self.worktree = Worktree(repository)
         self.index = index = repository.index()
         self.untracked_mode = untracked
-        self.head = repository.head() if base is None else base
+        self.head = repository.head() if base is None else base[0]
         self.is_initial = self.head is None
         tree = repository.objects.commit(self.head).tree if self.head is not None else None
         wanted = wanted or Pathspec()
@@ -75,8 +75,9 @@ class Status:
             options = DiffOptions()
             options.renames = 1
             options.least = least
-            options.rename_limit = git.config.number("status.renamelimit", git.config.number(
-                "diff.renamelimit", 1000))
+            options.rename_limit = git.config.number(
+                "status.renamelimit", git.config.number("diff.renamelimit", 1000)
+            )
             self.staged = DiffPrinter(git, options).prepare(self.staged)
         conflicted = {one.path for one in self.conflicts}
         self.changed: list[Delta] = []
@@ -127,13 +128,13 @@ class StatusPrinter:
         self.prefix = self.repository.prefix
         self.high = self.git.config.flag("core.quotepath", True)
         self.relative = self.git.config.flag("status.relativepaths", True)
-        self.hints = self.git.config.flag("advice.statushints", True)
+        self.hints = not comment and self.git.config.flag("advice.statushints", True)
         self.color = False
         self.lines: list[str] = []
         self.comment = comment
         self.whence = "commit"
         self.amend = False
-        self.no_commit_line = False
+        self.no_commit_line = self.for_commit = False
         self.ahead_behind = True
         self.show_stash = False
         self.branch_line = True
@@ -147,7 +148,7 @@ class StatusPrinter:
         self._head()
         if status.is_initial and not self.no_commit_line:
             self._add("")
-            self._add("Initial commit" if self.comment else "No commits yet")
+            self._add("Initial commit" if self.comment or self.for_commit else "No commits yet")
             self._add("")
         self._staged()
         self._unmerged()
@@ -184,8 +185,9 @@ class StatusPrinter:
         self._add(head_line(self.repository))
         branch = self.repository.branch()
         if branch and not self.status.is_initial:
-            text = tracking_text(self.repository, branch.removeprefix("refs/heads/"),
-                                 counts=self.ahead_behind)
+            text = tracking_text(
+                self.repository, branch.removeprefix("refs/heads/"), counts=self.ahead_behind
+            )
             if text:
                 for line in text.split("\n"):
                     self._add(line)
@@ -251,7 +253,9 @@ class StatusPrinter:
             return
         self._add("Changes not staged for commit:")
         gone = any(delta.status == "D" for delta in changed)
-        self._hint(f'use "git add{"/rm" if gone else ""} <file>..." to update what will be committed')
+        self._hint(
+            f'use "git add{"/rm" if gone else ""} <file>..." to update what will be committed'
+        )
         self._hint('use "git restore <file>..." to discard changes in working directory')
         for delta in changed:
             label = _LABELS[delta.status]
@@ -277,17 +281,22 @@ class StatusPrinter:
         if self.amend:
             self._add("No changes")
         elif status.changed or status.conflicts:
-            self._add("no changes added to commit" + (
-                ' (use "git add" and/or "git commit -a")' if hints else ""))
+            self._add(
+                "no changes added to commit"
+                + (' (use "git add" and/or "git commit -a")' if hints else "")
+            )
         elif status.scan.untracked:
-            self._add("nothing added to commit but untracked files present" + (
-                ' (use "git add" to track)' if hints else ""))
+            self._add(
+                "nothing added to commit but untracked files present"
+                + (' (use "git add" to track)' if hints else "")
+            )
         elif status.is_initial:
-            self._add("nothing to commit" + (
-                ' (create/copy files and use "git add" to track)' if hints else ""))
+            self._add(
+                "nothing to commit"
+                + (' (create/copy files and use "git add" to track)' if hints else "")
+            )
         elif status.untracked_mode == "no":
-            self._add("nothing to commit" + (
-                " (use -u to show untracked files)" if hints else ""))
+            self._add("nothing to commit" + (" (use -u to show untracked files)" if hints else ""))
         else:
             self._add("nothing to commit, working tree clean")
 
@@ -385,7 +394,9 @@ class StatusPrinter:
             mode = 0 if info is None else mode_of(info)
             modes = " ".join([mode_text(each) for each in [*one.modes, mode]])
             code = _UNMERGED[one.mask][1]
-            out.append(encode(f"u {code} N... {modes} {' '.join(one.oids)} ") + name(one.path) + end)
+            out.append(
+                encode(f"u {code} N... {modes} {' '.join(one.oids)} ") + name(one.path) + end
+            )
         out += [b"? " + name(path) + end for path in self.status.scan.untracked]
         out += [b"! " + name(path) + end for path in self.status.scan.ignored]
         return b"".join(out)
@@ -452,7 +463,8 @@ def tracking_text(repository, name: str, *, counts: bool = True) -> str:  # type
         return f"Your branch is up to date with '{shown}'."
     if not counts:
         return f"Your branch and '{shown}' refer to different commits." + (
-            '\n  (use "git status --ahead-behind" for details)' if hints else "")
+            '\n  (use "git status --ahead-behind" for details)' if hints else ""
+        )
 
     def commits(number: int) -> str:
         return f"{number} commit{'' if number == 1 else 's'}"
@@ -462,9 +474,7 @@ def tracking_text(repository, name: str, *, counts: bool = True) -> str:  # type
         return f"Your branch is ahead of '{shown}' by {commits(ahead)}.{hint}"
     if not ahead:
         hint = '\n  (use "git pull" to update your local branch)' if hints else ""
-        return (
-            f"Your branch is behind '{shown}' by {commits(behind)}, and can be fast-forwarded.{hint}"
-        )
+        return f"Your branch is behind '{shown}' by {commits(behind)}, and can be fast-forwarded.{hint}"
     hint = '\n  (use "git pull" to merge the remote branch into yours)' if hints else ""
     return (
         f"Your branch and '{shown}' have diverged,\n"

@@ -28,6 +28,7 @@ class Surroundings:
         self.cwd = cwd
         self.name = ""
         """The subcommand."""
+        self.arguments: list[str] = []
         self.settings: list[tuple[str, str | None]] = []
         """The values of `-c`."""
         self._out: list[bytes] = []
@@ -55,8 +56,7 @@ class Surroundings:
             self.ctx.stdout.write(data)
 
     def say(self, text: str) -> None:
-        """Write a line to stderr."""
-        self.flush()
+        """Write a line to stderr. Stdout keeps its buffer until the end, as that of git does."""
         self.ctx.stderr.write(encode(text + "\n"))
 
     def warn(self, text: str) -> None:

@@ -94,9 +94,7 @@ class _Writer:
         self.missing_ok = missing_ok
         del cache
 
-    def write(
-        self, base: bytes, at: int, known: TreeCache | None
-    ) -> tuple[TreeCache, int]:
+    def write(self, base: bytes, at: int, known: TreeCache | None) -> tuple[TreeCache, int]:
         """Write the tree of the entries below `base`, which begin at a number; return its end."""
         if known is not None and known.count >= 0 and known.oid in self.store:
             return known, at + known.count
@@ -115,8 +113,7 @@ class _Writer:
             if slash < 0:
                 if not self.missing_ok and entry.mode != 0o160000 and entry.oid not in self.store:
                     raise GitError(
-                        f"invalid object {entry.mode:o} {entry.oid} for "
-                        f"'{decode(path)}'",
+                        f"invalid object {entry.mode:o} {entry.oid} for '{decode(path)}'",
                         128,
                     )
                 made.append((path[length:], entry.mode, entry.oid))
@@ -240,16 +237,22 @@ def diff_trees(
             path = base + name
             old_dir = one is not None and is_directory(one[0])
             new_dir = two is not None and is_directory(two[0])
-            if wanted is not None and not (
-                wanted.may_be_below(path) if old_dir or new_dir else False  # type: ignore[attr-defined]
-            ) and not wanted.matches(path, old_dir or new_dir):  # type: ignore[attr-defined]
+            if (
+                wanted is not None
+                and not (
+                    wanted.may_be_below(path) if old_dir or new_dir else False  # type: ignore[attr-defined]
+                )
+                and not wanted.matches(path, old_dir or new_dir)
+            ):  # type: ignore[attr-defined]
                 continue
             if recursive and (old_dir or new_dir):
-                pending.append((
-                    path + b"/",
-                    one[1] if one is not None and old_dir else None,
-                    two[1] if two is not None and new_dir else None,
-                ))
+                pending.append(
+                    (
+                        path + b"/",
+                        one[1] if one is not None and old_dir else None,
+                        two[1] if two is not None and new_dir else None,
+                    )
+                )
                 if show_trees:
                     found.append(_delta(path, one, two))
                     continue
@@ -279,9 +282,13 @@ def diff_index(
     repository: Repository, tree: str | None, index: Index, wanted: object = None
 ) -> list[Delta]:
     """Return what differs between a tree and the index, in order of path."""
-    if index.cache is not None and index.cache.count >= 0 and index.cache.oid == (
-        tree or EMPTY_TREE
-    ) and not index.unmerged() and index.cache.count == len(index):
+    if (
+        index.cache is not None
+        and index.cache.count >= 0
+        and index.cache.oid == (tree or EMPTY_TREE)
+        and not index.unmerged()
+        and index.cache.count == len(index)
+    ):
         return []
     before = flat_tree(repository.objects, tree)
     found: list[Delta] = []

@@ -71,17 +71,17 @@ class Refusals:
                 names = "".join([f"\t{decode(path)}\n" for path in sorted(paths)])
                 parts.append("error: " + texts[kind].replace("{}", names))
             elif paths is self.changed:
-                parts.append(
-                    f"error: Entry '{decode(paths[0])}' not uptodate. Cannot merge."
-                )
+                parts.append(f"error: Entry '{decode(paths[0])}' not uptodate. Cannot merge.")
             else:
                 parts.append(
                     f"error: Untracked working tree file '{decode(paths[0])}' would be "
                     "overwritten by merge."
                 )
         text = "\n".join(parts)
-        return Plain(text + ("\nAborting" if aborts and kind in ("checkout", "merge") else ""),
-                     1 if kind == "checkout" else 2 if kind == "merge" else 128)
+        return Plain(
+            text + ("\nAborting" if aborts and kind in ("checkout", "merge") else ""),
+            1 if kind == "checkout" else 2 if kind == "merge" else 128,
+        )
 
 
 _FOLDERS = {
@@ -307,8 +307,9 @@ def switch_trees(
     overwrite_ignored: bool = True,
 ) -> None:
     """Move index and worktree from a tree to another; an error lists what would be lost."""
-    switch = Switch(git, action=action, reset=reset, update=update,
-                    overwrite_ignored=overwrite_ignored)
+    switch = Switch(
+        git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored
+    )
     if reset and one_way:
         for path in switch.index.unmerged():
             switch.index.remove(path)
@@ -341,7 +342,6 @@ def three_way_index(
             clear = old is not None or aggressive
         elif old == right and left is not None:
             chosen = left
-            clear = old is not None or aggressive or True
         elif (old in (left, right)) and aggressive:
             chosen = None
         else:
@@ -350,7 +350,9 @@ def three_way_index(
             if chosen is not None:
                 known = index.get(path)
                 entry = Entry(path, *chosen)
-                made.set(known if known is not None and (known.mode, known.oid) == chosen else entry)
+                made.set(
+                    known if known is not None and (known.mode, known.oid) == chosen else entry
+                )
             continue
         for stage, side in ((1, old), (2, left), (3, right)):
             if side is not None:

@@ -453,9 +453,7 @@ class _Scanner:
         if kind not in (_DIRECTORY, _REGULAR, _LINK):
             return
         wanted = self.wanted
-        if wanted and not (
-            wanted.matches(path, is_dir) or (is_dir and wanted.may_be_below(path))
-        ):
+        if wanted and not (wanted.matches(path, is_dir) or (is_dir and wanted.may_be_below(path))):
             return
         rule = self.tree.rule_for(path, is_dir)
         if rule is not None and not rule.negated:
@@ -525,9 +523,11 @@ class _Scanner:
         inner = _Scanner(self.tree, Index(), self.wanted, "all", self.ignored)
         inner.folders = {}
         pending = [folder]
-        whole = self.untracked == "normal" and (
-            not self.wanted or self.wanted.covers(folder)
-        ) and not self.wanted.excluded
+        whole = (
+            self.untracked == "normal"
+            and (not self.wanted or self.wanted.covers(folder))
+            and not self.wanted.excluded
+        )
         while pending:
             here = pending.pop()
             try:
@@ -559,8 +559,10 @@ class _Scanner:
             else:
                 self.found.untracked += inner.found.untracked
         if inner.found.ignored:
-            if self.untracked == "normal" and not inner.found.untracked and (
-                self.ignored == "traditional"
+            if (
+                self.untracked == "normal"
+                and not inner.found.untracked
+                and (self.ignored == "traditional")
             ):
                 self.found.ignored.append(folder + b"/")
             else:
@@ -585,9 +587,7 @@ def folders_of(index: Index) -> dict[bytes, tuple[list[str], list[Entry], frozen
             continue
         names.append(decode(name))
         entries.append(entry)
-    return {
-        folder: (*grouped[folder], frozenset(below[folder])) for folder in sorted(grouped)
-    }
+    return {folder: (*grouped[folder], frozenset(below[folder])) for folder in sorted(grouped)}
 
 
 def _add_folder(
@@ -618,8 +618,11 @@ def smudge_racy(repository: Repository, index: Index) -> None:
             continue
         tree = tree or Worktree(repository)
         info = tree.stat(entry.path)
-        if info is not None and entry.is_fresh(info) and not info.is_dir and (
-            tree.hash(entry.path, info, known=entry.oid) != entry.oid
+        if (
+            info is not None
+            and entry.is_fresh(info)
+            and not info.is_dir
+            and (tree.hash(entry.path, info, known=entry.oid) != entry.oid)
         ):
             smudged = entry.copy()
             smudged.size = 0

@@ -91,7 +91,7 @@ def test_descriptions_and_hints_know_whether_python_is_there() -> None:
         assert sandbox.execute("pytest").stderr == "bash: line 1: pytest: command not found\n"
         assert "nothing can be installed" in sandbox.execute("apt-get install x").stderr
     with Sandbox() as sandbox:
-        assert "python3" not in tools(sandbox)[0].description
+        assert "python3 is CPython" not in tools(sandbox)[0].description
         assert "Python programs do not run in this sandbox" in sandbox.execute("pytest").stderr
 
 

@@ -124,8 +124,12 @@ def add(git: Invocation, words: list[str]) -> int:
         tree, index, wanted, untracked=untracked_mode,
         ignored="no" if not options.on("force") or untracked_mode == "no" else "traditional",
     )  # fmt: skip
+    for item in wanted.items:
+        item.matched = False
     for entry in index:
         wanted.matches(entry.path)
+    for path in scan.untracked:
+        wanted.matches(path.rstrip(b"/"), path.endswith(b"/"))
     found = list(scan.untracked) + (list(scan.ignored) if options.on("force") else [])
     refused = _missing(git, tree, index, wanted, scan.untracked, options)
     if refused:
@@ -167,8 +171,11 @@ def _missing(
             continue
         path = item.path.rstrip(b"/")
         info = tree.stat(path) if path else tree.fs.stat(tree.root or "/")
-        if path and tree.is_ignored(path, info is not None and info.is_dir) and item.literal and (
-            info is not None or options.on("ignore-missing")
+        if (
+            path
+            and tree.is_ignored(path, info is not None and info.is_dir)
+            and item.literal
+            and (info is not None or options.on("ignore-missing"))
         ):
             if not options.on("force"):
                 rule_path = _ignored_part(tree, path)
@@ -236,7 +243,7 @@ class _Adder:
             try:
                 data = self.tree.read(name, info, known=known.oid if known else None)
             except OSError as error:
-                self.git.error(f"open(\"{decode(name)}\"): {error.strerror}")
+                self.git.error(f'open("{decode(name)}"): {error.strerror}')
                 self.git.error(f"unable to index file '{decode(name)}'")
                 if not self.ignore_errors:
                     raise Fatal("adding files failed") from None
@@ -254,7 +261,11 @@ class _Adder:
             raise Fatal("adding files failed")
         if self.index.get(name) is None and self.git.config.flag("advice.addembeddedrepo", True):
             self.git.warn(f"adding embedded git repository: {shown}")
-            self.git.say("\n".join(f"hint: {line}".rstrip() for line in _EMBEDDED.replace("{name}", shown).split("\n")))
+            self.git.say(
+                "\n".join(
+                    f"hint: {line}" for line in _EMBEDDED.replace("{name}", shown).split("\n")
+                )
+            )
         entry = Entry(name, SUBMODULE, head)
         info = self.tree.stat(name)
         if info is not None:
@@ -318,11 +329,13 @@ def rm(git: Invocation, words: list[str]) -> int:
             if not options.on("ignore-unmatch"):
                 raise Fatal(f"pathspec '{item.given}' did not match any files")
             continue
-        if (not options.on("r") and item.path.rstrip(b"/") and index.has_folder(
-            item.path.rstrip(b"/")
-        ) and not index.has_path(item.path.rstrip(b"/")) and item.literal) or (
-            not options.on("r") and not item.path
-        ):
+        if (
+            not options.on("r")
+            and item.path.rstrip(b"/")
+            and index.has_folder(item.path.rstrip(b"/"))
+            and not index.has_path(item.path.rstrip(b"/"))
+            and item.literal
+        ) or (not options.on("r") and not item.path):
             raise Fatal(f"not removing '{item.given}' recursively without -r")
     if not options.on("force"):
         problems = _refusals(git, tree, index, paths, cached)
@@ -360,9 +373,12 @@ def _refusals(
         if info is None:
             if not cached:
                 continue
-        changed = info is not None and not info.is_dir and not (
-            entry.is_fresh(info) and info.mtime < index.mtime
-        ) and tree.is_changed(entry, info)
+        changed = (
+            info is not None
+            and not info.is_dir
+            and not (entry.is_fresh(info) and info.mtime < index.mtime)
+            and tree.is_changed(entry, info)
+        )
         old = base.get(path)
         differs = head is None or old is None or old != (entry.mode, entry.oid)
         if changed and differs:
@@ -373,8 +389,13 @@ def _refusals(
         elif not cached and changed:
             local.append(path)
     hints = git.config.flag("advice.rmhints", True)
-    _complain(git, both, "staged content different from both the\nfile and the HEAD",
-              "\n(use -f to force removal)" if hints else "", only_first=True)
+    _complain(
+        git,
+        both,
+        "staged content different from both the\nfile and the HEAD",
+        "\n(use -f to force removal)" if hints else "",
+        only_first=True,
+    )
     if not cached:
         keep = "\n(use --cached to keep the file, or -f to force removal)" if hints else ""
         _complain(git, staged, "changes staged in the index", keep)
@@ -450,8 +471,10 @@ def _moves(
         first = normalized(git, sources[0]).rstrip(b"/")
         info = tree.stat(first)
         if info is None or not info.is_dir:
-            raise Fatal(f"destination directory does not exist, source={decode(first)}, "
-                        f"destination={decode(goal)}/")
+            raise Fatal(
+                f"destination directory does not exist, source={decode(first)}, "
+                f"destination={decode(goal)}/"
+            )
     found: list[tuple[bytes, bytes, bool]] = []
     for word in sources:
         source = normalized(git, word).rstrip(b"/")

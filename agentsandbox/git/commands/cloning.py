@@ -56,8 +56,16 @@ def make_repository(
     """Make the files of a new repository, those that are missing."""
     fs, umask = git.fs, git.ctx.umask
     mode, permissions = 0o777 & ~umask, 0o666 & ~umask
-    for name in ("", "/objects/info", "/objects/pack", "/refs/heads", "/refs/tags", "/hooks",
-                 "/info", "/branches"):
+    for name in (
+        "",
+        "/objects/info",
+        "/objects/pack",
+        "/refs/heads",
+        "/refs/tags",
+        "/hooks",
+        "/info",
+        "/branches",
+    ):
         fs.makedirs(folder + name, mode)
     texts = {
         "HEAD": f"ref: refs/heads/{branch}\n",
@@ -84,9 +92,9 @@ def init(git: Invocation, words: list[str]) -> int:
         raise Fatal("repositories with SHA-256 names are not supported in this sandbox")
     if options.text("template"):
         raise Fatal("git init --template is not supported in this sandbox")
-    bare = options.on("bare") or ("GIT_DIR" in git.env and any(
-        key == "core.bare" for key, _ in git.settings
-    ))
+    bare = options.on("bare") or (
+        "GIT_DIR" in git.env and any(key == "core.bare" for key, _ in git.settings)
+    )
     top = git.path(options.operands[0]) if options.operands else git.cwd
     top = posixpath.normpath(top)
     if options.operands:
@@ -112,8 +120,12 @@ def init(git: Invocation, words: list[str]) -> int:
         )
         if not branch:
             branch = "master"
-            if not options.on("quiet") and not again and config.flag("advice.defaultbranchname", True):
-                git.say("\n".join(f"hint: {line}".rstrip() for line in _HINT.split("\n")))
+            if (
+                not options.on("quiet")
+                and not again
+                and config.flag("advice.defaultbranchname", True)
+            ):
+                git.say("\n".join(f"hint: {line}" for line in _HINT.split("\n")))
     if not is_branch_name(branch):
         raise Fatal(f"invalid initial branch name: '{branch}'")
     if again and options.given("initial-branch"):

@@ -115,26 +115,29 @@ class _Committing:
                 raise Fatal(f"git commit --{name} needs a terminal; stage the changes with git add")
         if options.on("gpg-sign"):
             raise Fatal("commits are not signed in this sandbox: it keeps no keys")
-        given = [name for name in ("file", "reuse-message", "reedit-message", "fixup")
-                 if options.given(name)]
+        given = [
+            name
+            for name in ("file", "reuse-message", "reedit-message", "fixup")
+            if options.given(name)
+        ]
         if len(given) > 1:
-            raise Fatal("options '-C', '-c', '-F', and '--fixup' cannot be used together"
-                        if len(given) > 3 else
-                        f"options '{_letter(given[0])}' and '{_letter(given[1])}' cannot be used "
-                        "together")
-        if options.given("message") and options.given("file"):
-            raise Fatal("options '-m' and '-F' cannot be used together")
+            raise Fatal(
+                "options '-C', '-c', '-F', and '--fixup' cannot be used together"
+                if len(given) > 3
+                else f"options '{_letter(given[0])}' and '{_letter(given[1])}' cannot be used "
+                "together"
+            )
+        if options.given("message"):
+            for name in ("file", "reuse-message", "reedit-message"):
+                if options.given(name):
+                    raise Fatal(f"options '-m' and '{_letter(name)}' cannot be used together")
         modes = [name for name in ("all", "include", "only") if options.on(name)]
         if len(modes) > 1:
-            letters = {"all": "--all", "include": "--include", "only": "--only"}
-            raise Fatal(f"options '{letters[modes[-2]]}' and '{letters[modes[-1]]}' cannot be used "
-                        "together" if False else
-                        "Only one of --include/--only/--all/--interactive/--patch can be used.")
+            raise Fatal("Only one of --include/--only/--all/--interactive/--patch can be used.")
         if options.on("reset-author") and options.given("author"):
             raise Fatal("options '--reset-author' and '--author' cannot be used together")
         if options.on("reset-author") and not (
-            options.on("amend") or options.given("reuse-message")
-            or options.given("reedit-message")
+            options.on("amend") or options.given("reuse-message") or options.given("reedit-message")
         ):
             raise Fatal("--reset-author can be used only with -C, -c or --amend.")
         cleanup = options.get("cleanup")
@@ -152,14 +155,18 @@ class _Committing:
         # long: git's order of steps
         git, options, repository = self.git, self.options, self.repository
         words = pathspec_words(git, options)
-        if (options.on("only") or options.on("include")) and not words and not (
-            options.on("only") and self.amend
+        if (
+            (options.on("only") or options.on("include"))
+            and not words
+            and not (options.on("only") and self.amend)
         ):
             raise Fatal("No paths with --include/--only does not make sense.")
         if options.on("all") and words:
             raise Fatal(f"paths '{words[0]} ...' with -a does not make sense")
         self._prepare_index(words)
-        if options.on("dry-run") or any(options.on(each) for each in ("short", "porcelain", "null")):
+        if options.on("dry-run") or any(
+            options.on(each) for each in ("short", "porcelain", "null")
+        ):
             return self._dry_run()
         author = self._author()
         if self.index.unmerged():
@@ -179,8 +186,7 @@ class _Committing:
         extra = ()
         oid = repository.objects.write(
             "commit",
-            format_commit(tree, parents, author, committer, message,
-                          self._encoding(), extra),
+            format_commit(tree, parents, author, committer, message, self._encoding(), extra),
         )
         self._finish(oid, message, parents)
         return 0
@@ -190,9 +196,11 @@ class _Committing:
         return "" if found.lower() in ("", "utf-8", "utf8") else found
 
     def _hook_env(self) -> dict[str, str]:
-        return {"GIT_INDEX_FILE": self.git.env.get("GIT_INDEX_FILE", ".git/index"),
-                "GIT_EDITOR": ":"} if not self._edits() else {
-                    "GIT_INDEX_FILE": self.git.env.get("GIT_INDEX_FILE", ".git/index")}
+        return (
+            {"GIT_INDEX_FILE": self.git.env.get("GIT_INDEX_FILE", ".git/index"), "GIT_EDITOR": ":"}
+            if not self._edits()
+            else {"GIT_INDEX_FILE": self.git.env.get("GIT_INDEX_FILE", ".git/index")}
+        )
 
     # the index
 
@@ -261,8 +269,11 @@ class _Committing:
         for path in self.index.unmerged():
             git.print(f"U\t{decode(path)}")
         git.error("Committing is not possible because you have unmerged files.")
-        git.hint("Fix them up in the work tree, and then use 'git add/rm <file>'\n"
-                 "as appropriate to mark resolution and make a commit.", "resolveConflict")
+        git.hint(
+            "Fix them up in the work tree, and then use 'git add/rm <file>'\n"
+            "as appropriate to mark resolution and make a commit.",
+            "resolveConflict",
+        )
         raise Fatal("Exiting because of an unresolved conflict.")
 
     # author and message
@@ -328,9 +339,7 @@ class _Committing:
         fixup = options.text("fixup")
         if options.given("fixup") and not fixup.startswith(("amend:", "reword:")):
             return False
-        return not any(
-            options.given(name) for name in ("message", "file", "reuse-message")
-        )
+        return not any(options.given(name) for name in ("message", "file", "reuse-message"))
 
     def _message(self) -> bytes:
         # long: the sources of a message, in git's order
@@ -338,8 +347,7 @@ class _Committing:
         text = b""
         self.hook_source: tuple[str, ...] = ()
         if options.given("message"):
-            text = encode("\n\n".join(value.rstrip("\n") if False else value for value in
-                                      _completed(options.all("message"))))
+            text = encode("\n\n".join(_completed(options.all("message"))))
             if text and not text.endswith(b"\n"):
                 text += b"\n"
             self.hook_source = ("message",)
@@ -425,13 +433,15 @@ class _Committing:
             text += self._comments(mode)
         repository.write_file("COMMIT_EDITMSG", text)
         if run_hook(
-            repository, "prepare-commit-msg", _shown(repository, "COMMIT_EDITMSG"),
-            *self.hook_source, env=self._hook_env(),
+            repository,
+            "prepare-commit-msg",
+            _shown(repository, "COMMIT_EDITMSG"),
+            *self.hook_source,
+            env=self._hook_env(),
         ):
             raise Quit(1)
         if edits:
-            edit(git, repository.file("COMMIT_EDITMSG"),
-                 _shown(repository, "COMMIT_EDITMSG"))
+            edit(git, repository.file("COMMIT_EDITMSG"), _shown(repository, "COMMIT_EDITMSG"))
         if not self.options.on("no-verify") and run_hook(
             repository, "commit-msg", _shown(repository, "COMMIT_EDITMSG"), env=self._hook_env()
         ):
@@ -464,14 +474,18 @@ class _Committing:
             return b""
         lines = ["\n"]
         if mode == "strip":
-            lines.append(f"{character} Please enter the commit message for your changes. Lines "
-                         f"starting\n{character} with '{character}' will be ignored, and an empty "
-                         "message aborts the commit.\n")
+            lines.append(
+                f"{character} Please enter the commit message for your changes. Lines "
+                f"starting\n{character} with '{character}' will be ignored, and an empty "
+                "message aborts the commit.\n"
+            )
         else:
-            lines.append(f"{character} Please enter the commit message for your changes. Lines "
-                         f"starting\n{character} with '{character}' will be kept; you may remove "
-                         "them yourself if you want to.\n"
-                         f"{character} An empty message aborts the commit.\n")
+            lines.append(
+                f"{character} Please enter the commit message for your changes. Lines "
+                f"starting\n{character} with '{character}' will be kept; you may remove "
+                "them yourself if you want to.\n"
+                f"{character} An empty message aborts the commit.\n"
+            )
         author = self._author()
         committer = self.repository.ident("committer")
         extra = ""
@@ -483,7 +497,7 @@ class _Committing:
         lines.append(extra + f"{character}\n")
         if self.tree_index is self.index:
             self.repository.write_index(self.index)
-        status = Status(git, base=self._base())
+        status = Status(git, base=(self._base(),))
         printer = StatusPrinter(status, comment=character)
         printer.whence = self.whence
         printer.amend = self.amend
@@ -550,9 +564,11 @@ class _Committing:
 
     def _status_if_nothing(self) -> int | None:
         """Print the status and return 1 if there is nothing to commit, else return None."""
-        if self.options.on("allow-empty") or self.whence == "merge" or (self.options.given("fixup") and (
-            self.options.text("fixup").startswith("reword:")
-        )):
+        if (
+            self.options.on("allow-empty")
+            or self.whence == "merge"
+            or (self.options.given("fixup") and (self.options.text("fixup").startswith("reword:")))
+        ):
             return None
         base = self._base()
         tree = self.repository.objects.commit(base).tree if base is not None else None
@@ -570,7 +586,7 @@ class _Committing:
             self.git.say(
                 "You asked to amend the most recent commit, but doing so would make\n"
                 "it empty. You can repeat your command with --allow-empty, or you can\n"
-                "remove the commit entirely with \"git reset HEAD^\"."
+                'remove the commit entirely with "git reset HEAD^".'
             )
         elif self.whence == "cherry-pick":
             self.git.say(_EMPTY_PICK.rstrip("\n"))
@@ -578,24 +594,35 @@ class _Committing:
 
     def _print_status(self, form: str = "long") -> bool:
         options = self.options
-        mode = options.get("untracked-files") or ("all" if options.given("untracked-files") else
-                                                 self.git.config.get(
-                                                     "status.showuntrackedfiles", "normal"))
-        status = Status(self.git, base=self._base(), untracked=mode)
+        mode = options.get("untracked-files") or (
+            "all"
+            if options.given("untracked-files")
+            else self.git.config.get("status.showuntrackedfiles", "normal")
+        )
+        status = Status(self.git, base=(self._base(),), untracked=mode)
         printer = StatusPrinter(status)
         printer.whence = self.whence
         printer.amend = self.amend
+        printer.for_commit = True
         if form == "long":
             self.git.write(encode(printer.long()))
         else:
-            self.git.write(printer.short(branch=options.on("branch"), nul=options.on("null"),
-                                         porcelain=form == "porcelain"))
+            self.git.write(
+                printer.short(
+                    branch=options.on("branch"),
+                    nul=options.on("null"),
+                    porcelain=form == "porcelain",
+                )
+            )
         return status.has_staged
 
     def _dry_run(self) -> int:
         options, memory = self.options, None
-        form = "short" if options.on("short") else (
-            "porcelain" if options.on("porcelain") or options.on("null") else "long")
+        form = (
+            "short"
+            if options.on("short")
+            else ("porcelain" if options.on("porcelain") or options.on("null") else "long")
+        )
         del memory
         path = self.repository.index_path
         before = self.git.fs.read_bytes(path) if self.git.fs.exists(path) else None
@@ -630,17 +657,20 @@ class _Committing:
         action = git.env.get("GIT_REFLOG_ACTION", word)
         repository.refs.write("HEAD", oid, f"{action}: {subject}", old=self.head or "0" * 40)
         repository.remove_file(
-            "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE",
-            "SQUASH_MSG", "AUTO_MERGE",
+            "CHERRY_PICK_HEAD",
+            "REVERT_HEAD",
+            "MERGE_HEAD",
+            "MERGE_MSG",
+            "MERGE_MODE",
+            "SQUASH_MSG",
+            "AUTO_MERGE",
         )
         self._write_index()
         run_hook(repository, "post-commit", env=self._hook_env())
         if self.amend and not self.options.on("no-post-rewrite"):
-            run_hook(repository, "post-rewrite", "amend",
-                     stdin=encode(f"{self.head} {oid}\n"))
+            run_hook(repository, "post-rewrite", "amend", stdin=encode(f"{self.head} {oid}\n"))
         if not self.options.on("quiet"):
-            print_summary(git, oid, is_initial=(not parents and not self.amend)
-                          or not parents, date=self._shows_date())
+            print_summary(git, oid, is_initial=self.head is None, date=self._shows_date())
 
 
 _EMPTY_PICK = """The previous cherry-pick is now empty, possibly due to conflict resolution.
@@ -653,8 +683,9 @@ Otherwise, please use 'git cherry-pick --skip'
 
 
 def _completed(texts: list[str]) -> list[str]:
-    return [text if number == len(texts) - 1 else text.rstrip("\n")
-            for number, text in enumerate(texts)]
+    return [
+        text if number == len(texts) - 1 else text.rstrip("\n") for number, text in enumerate(texts)
+    ]
 
 
 def _letter(name: str) -> str:

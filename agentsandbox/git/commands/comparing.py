@@ -60,7 +60,7 @@ class DiffWords:
             elif word == "-h" and not words[1:]:
                 raise BadUsage
             elif not self.options.take(word, lambda: pending.pop() if pending else None):
-                raise BadUsage(f"invalid option: {word}", usage=usage != "diff" or True)
+                raise BadUsage(f"invalid option: {word}")
 
     def split(self) -> tuple[Revisions, list[tuple[str, str]], list[str]]:
         """Return the revisions, the objects that are no commits or trees, and the paths."""
@@ -74,8 +74,8 @@ class DiffWords:
             if self.paths is not None:
                 raise Fatal(f"bad revision '{word}'")
             paths = self.operands[at:]
-            for each in paths:
-                verify_filename(self.git, each)
+            for number, each in enumerate(paths):
+                verify_filename(self.git, each, first=number == 0)
             break
         blobs = [
             (text, oid)
@@ -93,9 +93,7 @@ def _finish(printer: DiffPrinter, deltas: list[Delta]) -> int:
     return 1 if deltas and (options.exit_code or options.quiet) else 0
 
 
-def worktree_deltas(
-    tree: Worktree, wanted: Pathspec
-) -> tuple[list[Delta], list[bytes]]:
+def worktree_deltas(tree: Worktree, wanted: Pathspec) -> tuple[list[Delta], list[bytes]]:
     """Return the changes of the worktree since the index, and the paths with conflicts."""
     repository = tree.repository
     index = repository.index()
@@ -110,8 +108,16 @@ def worktree_deltas(
         if entry.intends and kind != "D":
             found.append(Delta(path, 0, NULL, mode, "", "A"))
         else:
-            found.append(Delta(path, entry.mode, entry.oid, mode, "" if mode else NULL,
-                               kind if kind != "D" else "D"))
+            found.append(
+                Delta(
+                    path,
+                    entry.mode,
+                    entry.oid,
+                    mode,
+                    "" if mode else NULL,
+                    kind if kind != "D" else "D",
+                )
+            )
     found.sort(key=lambda delta: delta.new_path)
     return found, unmerged
 
@@ -122,8 +128,22 @@ def diff(git: Invocation, words: list[str]) -> int:
         from agentsandbox.git.commands.comparing_files import diff_no_index
 
         return diff_no_index(git, [word for word in words if word != "--no-index"])
-    line = DiffWords(git, words, ("--cached", "--staged", "--merge-base", "-0", "-1", "-2", "-3",
-                                  "--base", "--ours", "--theirs"))
+    line = DiffWords(
+        git,
+        words,
+        (
+            "--cached",
+            "--staged",
+            "--merge-base",
+            "-0",
+            "-1",
+            "-2",
+            "-3",
+            "--base",
+            "--ours",
+            "--theirs",
+        ),
+    )
     options = line.options
     options.configure(git)
     if not options.formats and not options.no_patch:
@@ -156,8 +176,9 @@ def diff(git: Invocation, words: list[str]) -> int:
             if given[0][2] is False and given[1][2] is True:
                 old, new = new, old
         printer = DiffPrinter(git, options, mnemonic=("c/", "c/"))
-        found = diff_trees(objects, objects.peel(old, "tree"), objects.peel(new, "tree"),
-                           wanted or None)
+        found = diff_trees(
+            objects, objects.peel(old, "tree"), objects.peel(new, "tree"), wanted or None
+        )
         return _finish(printer, printer.prepare(found, _unchanged(options, objects, old)))
     from agentsandbox.git.diff.combined import print_combined_trees
 
@@ -200,9 +221,7 @@ def _with_merge_base(
     return [(given[0][0], bases[0], False), *given[1:]]
 
 
-def _diff_worktree(
-    git: Invocation, options: DiffOptions, wanted: Pathspec, line: DiffWords
-) -> int:
+def _diff_worktree(git: Invocation, options: DiffOptions, wanted: Pathspec, line: DiffWords) -> int:
     repository = git.repository
     repository.need_worktree()
     tree = Worktree(repository)
@@ -214,8 +233,14 @@ def _diff_worktree(
     prepared = printer.prepare(found)
     if not unmerged:
         return _finish(printer, prepared)
-    stage = next((word for word in line.own if word in (
-        "-0", "-1", "-2", "-3", "--base", "--ours", "--theirs")), None)
+    stage = next(
+        (
+            word
+            for word in line.own
+            if word in ("-0", "-1", "-2", "-3", "--base", "--ours", "--theirs")
+        ),
+        None,
+    )
     from agentsandbox.git.diff.combined import print_conflicts
 
     print_conflicts(printer, prepared, unmerged, stage)
@@ -297,9 +322,7 @@ def _diff_commit(git: Invocation, options: DiffOptions, oid: str, wanted: Pathsp
     return _finish(printer, printer.prepare(tree_to_worktree(git, tree, base, wanted)))
 
 
-def _diff_blobs(
-    git: Invocation, options: DiffOptions, given: list[tuple[str, str, bool]]
-) -> int:
+def _diff_blobs(git: Invocation, options: DiffOptions, given: list[tuple[str, str, bool]]) -> int:
     if len(given) != 2:
         raise Fatal(f"unhandled object '{given[0][0]}' given.") if len(given) > 2 else BadUsage()
     sides = []
@@ -371,8 +394,17 @@ def diff_index_command(git: Invocation, words: list[str]) -> int:
 
 def diff_tree(git: Invocation, words: list[str]) -> int:
     # long: one or two trees, commits with their heads
-    own = ("-r", "-t", "--root", "-m", "-v", "--stdin", "--always", "--no-commit-id",
-           "--merge-base")
+    own = (
+        "-r",
+        "-t",
+        "--root",
+        "-m",
+        "-v",
+        "--stdin",
+        "--always",
+        "--no-commit-id",
+        "--merge-base",
+    )
     pretty = [word for word in words if word.startswith(("--pretty", "--format="))]
     line = DiffWords(git, [word for word in words if word not in pretty], own, usage="diff-tree")
     options = line.options
@@ -388,8 +420,9 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
     objects = repository.objects
 
     def compare(old: str | None, new: str | None, wanted: Pathspec) -> list[Delta]:
-        return diff_trees(objects, old, new, wanted or None, recursive=recursive,
-                          show_trees="-t" in line.own)
+        return diff_trees(
+            objects, old, new, wanted or None, recursive=recursive, show_trees="-t" in line.own
+        )
 
     def show(commit: str, wanted: Pathspec) -> bool:
         parents = repository.parents(commit)
@@ -421,8 +454,12 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
             elif len(ids) == 2:
                 printer = DiffPrinter(git, options)
                 git.print(text)
-                _finish(printer, printer.prepare(compare(
-                    objects.peel(ids[0], "tree"), objects.peel(ids[1], "tree"), wanted)))
+                _finish(
+                    printer,
+                    printer.prepare(
+                        compare(objects.peel(ids[0], "tree"), objects.peel(ids[1], "tree"), wanted)
+                    ),
+                )
         return 0
     revisions, _, paths = line.split()
     wanted = parse_pathspec(git, paths)
@@ -438,8 +475,10 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
     if other and not excluded:
         old, new = new, old
     printer = DiffPrinter(git, options)
-    return _finish(printer, printer.prepare(compare(
-        objects.peel(old, "tree"), objects.peel(new, "tree"), wanted)))
+    return _finish(
+        printer,
+        printer.prepare(compare(objects.peel(old, "tree"), objects.peel(new, "tree"), wanted)),
+    )
 
 
 COMMANDS = {

@@ -103,8 +103,11 @@ class _Configuring:
     def run(self) -> int:
         # long: one action after the other
         options, operands = self.options, self.options.operands
-        places = [name for name in ("global", "system", "local", "worktree", "file", "blob")
-                  if options.given(name)]
+        places = [
+            name
+            for name in ("global", "system", "local", "worktree", "file", "blob")
+            if options.given(name)
+        ]
         if len(places) > 1:
             raise BadUsage("only one config file at a time")
         actions = [name for name in _ACTIONS if options.on(name)]
@@ -199,19 +202,28 @@ class _Configuring:
             name = options.text("blob")
             text = git.repository.objects.blob(resolve(git, name))
             found = Config(git.fs, git.home, "", lambda: "")
-            found.add_text(_text(text),
-                           f"blob:{name}", "command", f"blob {name}", "", includes=False)
+            found.add_text(
+                _text(text), f"blob:{name}", "command", f"blob {name}", "", includes=False
+            )
             return found
         place = self._place()
         if place is None:
             return load_config(git, git.find_repository())
         found = Config(git.fs, git.home, "", lambda: "")
-        scope = next((name for name in ("global", "system", "local", "worktree")
-                      if options.on(name)), "command")
+        scope = next(
+            (name for name in ("global", "system", "local", "worktree") if options.on(name)),
+            "command",
+        )
         includes = options.on("includes")
         if place == "-":
-            found.add_text(_text(git.read_input()), "standard input:", scope, "standard input", "",
-                           includes=includes)
+            found.add_text(
+                _text(git.read_input()),
+                "standard input:",
+                scope,
+                "standard input",
+                "",
+                includes=includes,
+            )
             return found
         shown = place
         if options.given("file"):
@@ -233,7 +245,7 @@ class _Configuring:
         if self.type == "bool":
             return "true" if as_bool(text, key) else "false"
         if self.type == "int":
-            return str(as_int(text or "", key))
+            return str(as_int(text or "", key, value.origin))
         if self.type in ("bool-or-int", "bool-or-str"):
             if self.type == "bool-or-int" and text and re.fullmatch(r"[+-]?\d+[kmgKMG]?", text):
                 return str(as_int(text, key))
@@ -249,8 +261,7 @@ class _Configuring:
         if self.type == "color":
             code = color_code(text or "")
             if code is None:
-                raise Fatal(f"cannot parse color '{text}'") if False else GitError(
-                    f"invalid color value: {text}")
+                raise GitError(f"invalid color value: {text}")
             return code
         from agentsandbox.git.dates import approxidate
 
@@ -299,8 +310,11 @@ class _Configuring:
     def _get(self, words: list[str], *, all: bool) -> int:
         key = normal_key(words[0])
         matches = self._pattern(words, 1)
-        values = [value for value in self._config().values
-                  if value.key == key and matches(value.text or "")]
+        values = [
+            value
+            for value in self._config().values
+            if value.key == key and matches(value.text or "")
+        ]
         if not values:
             if self.options.given("default"):
                 made = Value(key, self.options.text("default"), "command line:", "command", 0, 0)
@@ -317,8 +331,11 @@ class _Configuring:
             self.git.error(f"invalid key pattern: {words[0]}")
             return 6
         matches = self._pattern(words, 1)
-        values = [value for value in self._config().values
-                  if search(encode(value.key)) and matches(value.text or "")]
+        values = [
+            value
+            for value in self._config().values
+            if search(encode(value.key)) and matches(value.text or "")
+        ]
         self._print(values, name=True, between="\n" if self.end == "\0" else " ")
         return 0 if values else 1
 
@@ -337,16 +354,22 @@ class _Configuring:
         for last in sorted(best):
             value = best[last][1]
             text = self._typed(value)
-            self.git.write(encode(
-                f"{text}{self.end}" if name else f"{section.lower()}.{last} {text}{self.end}"))
+            self.git.write(
+                encode(
+                    f"{text}{self.end}" if name else f"{section.lower()}.{last} {text}{self.end}"
+                )
+            )
         return 0 if best else 1
 
     # changing
 
     def _given_value(self, text: str) -> str:
         if self.type in ("bool", "int", "bool-or-int"):
-            return self._typed(Value("", text, "", "", 0, 0)) if self.type != "bool" else (
-                "true" if as_bool(text, self.options.operands[0]) else "false")
+            return (
+                self._typed(Value("", text, "", "", 0, 0))
+                if self.type != "bool"
+                else ("true" if as_bool(text, self.options.operands[0]) else "false")
+            )
         return text
 
     def _change(self, edit_text: Callable[[str], tuple[str, int]]) -> int:
@@ -367,8 +390,9 @@ class _Configuring:
             if git.fs.exists(lock, follow=False):
                 self.git.error(f"could not lock config file {_shown(git, path)}: File exists")
                 return 255
-            permissions = git.fs.stat(path).permissions if git.fs.exists(path) else (
-                0o666 & ~git.ctx.umask)
+            permissions = (
+                git.fs.stat(path).permissions if git.fs.exists(path) else (0o666 & ~git.ctx.umask)
+            )
             git.fs.write_bytes(lock, encode(after), permissions=permissions)
             git.fs.rename(lock, git.fs.realpath(path) if git.fs.exists(path) else path)
             git.forget_config()
@@ -383,13 +407,16 @@ class _Configuring:
         matches = self._matcher(pattern) if pattern is not None else (lambda text: True)
 
         def change(before: str) -> tuple[str, int]:
-            after, count = with_value(before, key, text, matches, replace_all=every, add=add,
-                                      spelling=name)
+            after, count = with_value(
+                before, key, text, matches, replace_all=every, add=add, spelling=name
+            )
             if count > 1 and not every:
                 self.git.warn(f"{name} has multiple values")
                 if pattern is None:
-                    self.git.say("error: cannot overwrite multiple values with a single value\n"
-                                 f"       Use a regexp, --add or --replace-all to change {name}.")
+                    self.git.say(
+                        "error: cannot overwrite multiple values with a single value\n"
+                        f"       Use a regexp, --add or --replace-all to change {name}."
+                    )
                 return before, 5
             return after, 0
 
@@ -426,7 +453,10 @@ class _Configuring:
 
     def _edit(self) -> int:
         path = self._target()
-        edit(self.git, path, path)
+        try:
+            edit(self.git, path, path, message=False)
+        except Quit:
+            return 0
         return 0
 
     def _color(self, words: list[str]) -> int:

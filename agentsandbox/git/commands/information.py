@@ -64,7 +64,7 @@ def help(git: Invocation, words: list[str]) -> int:
 
 def git_named(git: Invocation, name: str) -> Invocation:
     """Return the invocation, as one of another subcommand: its usage is printed."""
-    git.name = name
+    git.name, git.arguments = name, ["-h"]
     return git
 
 
@@ -85,8 +85,9 @@ def var(git: Invocation, words: list[str]) -> int:
         "GIT_AUTHOR_IDENT": lambda: ident("author"),
         "GIT_EDITOR": lambda: find_editor(git),
         "GIT_SEQUENCE_EDITOR": lambda: find_editor(git, sequence=True),
-        "GIT_PAGER": lambda: git.env.get("GIT_PAGER") or git.config.get("core.pager")
-        or git.env.get("PAGER", "cat"),
+        "GIT_PAGER": lambda: (
+            git.env.get("GIT_PAGER") or git.config.get("core.pager") or git.env.get("PAGER", "cat")
+        ),
         "GIT_DEFAULT_BRANCH": lambda: git.config.get("init.defaultbranch", "master"),
     }
     if words[0] == "-l":

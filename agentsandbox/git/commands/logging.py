@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 from agentsandbox.git.dates import approxidate, parse_style
 from agentsandbox.git.diff.options import DiffOptions, wants_color
@@ -70,6 +71,10 @@ git rev-list [<options>] <commit>... [--] [<path>...]
 """,
 }
 USAGES["show"] = USAGES["whatchanged"] = USAGES["log"]
+USAGES["reflog"] = """
+git reflog [show] [<log-options>] [<ref>]
+   or: git reflog exists <ref>
+"""
 
 
 class LogWords:
@@ -111,7 +116,8 @@ class LogWords:
         self.fixed = False
         self.perl = False
         self.extended = git.config.get("grep.patterntype") == "extended" or git.config.flag(
-            "grep.extendedregexp")
+            "grep.extendedregexp"
+        )
         self.negated = False
         self.cherry = ""
         self.default_head = True
@@ -126,7 +132,7 @@ class LogWords:
         self.decorate_excludes: list[str] = []
         self.show_signature = False
         self.full_diff = False
-        self.max_age_given = False
+        self.reflog_names: list[str] = []
         self.other: dict[str, str] = {}
 
     def read(self, words: list[str]) -> None:
@@ -157,8 +163,8 @@ class LogWords:
                 raise Fatal(f"bad revision '{self.paths[0]}'")
             self.paths += dashed
         else:
-            for path in self.paths:
-                verify_filename(self.git, path)
+            for number, path in enumerate(self.paths):
+                verify_filename(self.git, path, first=number == 0)
 
     def _rest(self, pending: list[str]) -> None:
         """Take what follows the first path: more paths, and "--" as it is."""
@@ -172,6 +178,7 @@ class LogWords:
         self, word: str, dashed: list[str] | None, words: list[str], operands: list[str]
     ) -> None:
         del operands, dashed
+        self.reflog_names.append(word)
         if self.revisions.add(word, negated=self.negated):
             if "--" not in words:
                 verify_not_filename(self.git, word)
@@ -216,7 +223,9 @@ class LogWords:
             optional(self, value if equals else None)
             return True
         if name == "-L" or word.startswith("-L"):
-            raise Fatal("git log -L is not supported in this sandbox; use git log -p, or git blame -L")
+            raise Fatal(
+                "git log -L is not supported in this sandbox; use git log -p, or git blame -L"
+            )
         return False
 
     def _number(self, text: str, name: str) -> int | None:
@@ -306,9 +315,7 @@ class LogWords:
             commit = objects.commit(oid)
             if authors and not any(test(_without_date(commit.author)) for test in authors):
                 return False
-            if committers and not any(
-                test(_without_date(commit.committer)) for test in committers
-            ):
+            if committers and not any(test(_without_date(commit.committer)) for test in committers):
                 return False
             if not greps:
                 return True
@@ -342,12 +349,14 @@ def _refs(prefix: str) -> Callable[[LogWords, str | None], None]:
                 pattern = pattern.rstrip("/") + "/*"
             full = pattern if prefix == "glob" else prefix + pattern
             refs = {
-                name: oid for name, oid in refs.items()
+                name: oid
+                for name, oid in refs.items()
                 if wildmatch(encode(full), encode(name), pathname=False)
             }
         for excluded in line.excluded_refs:
             refs = {
-                name: oid for name, oid in refs.items()
+                name: oid
+                for name, oid in refs.items()
                 if not wildmatch(encode(excluded), encode(name), pathname=False)
                 and not wildmatch(encode(prefix + excluded), encode(name), pathname=False)
             }
@@ -363,7 +372,8 @@ def _glob(line: LogWords, pattern: str) -> None:
     if not re.search(r"[*?\[]", pattern):
         pattern = pattern.rstrip("/") + "/*"
     refs = {
-        name: oid for name, oid in line.repository.refs.all().items()
+        name: oid
+        for name, oid in line.repository.refs.all().items()
         if wildmatch(encode(pattern), encode(name), pathname=False)
     }
     line.revisions.add_refs(refs, negated=line.negated)
@@ -510,25 +520,34 @@ def _printer(line: LogWords) -> LogPrinter:
         style = parse_style(line.date)
         if style is None:
             raise Fatal(f"unknown date format {line.date}")
-    color = wants_color(git, line.options.color or git.config.get(
-        "color.diff", git.config.get("color.ui", "auto")))
-    printer = LogPrinter(git, line.walk, line.options, format=line.format,
-                         user_format=line.user_format, terminates=line.terminates, date=style,
-                         color=color)
+    color = wants_color(
+        git, line.options.color or git.config.get("color.diff", git.config.get("color.ui", "auto"))
+    )
+    printer = LogPrinter(
+        git,
+        line.walk,
+        line.options,
+        format=line.format,
+        user_format=line.user_format,
+        terminates=line.terminates,
+        date=style,
+        color=color,
+    )
     printer.abbreviates = line.abbrev_commit or git.config.flag("log.abbrevcommit")
     if line.abbrev is not None:
         printer.pretty.abbrev = line.abbrev
         printer.length = line.abbrev
     printer.shows_parents = line.parents
     printer.left_right = line.left_right
+    line.walk.marks_sides = line.left_right
     printer.merges = line.merges
     printer.tabs = line.expand_tabs
-    printer.follows = line.follow
     decorate = line.decorate or git.config.get("log.decorate", "auto")
     if decorate == "auto":
         decorate = "short" if git.is_terminal() else "no"
     if decorate in ("true", "yes"):
         decorate = "short"
+    printer.pretty.full = decorate == "full"
     printer.decorate = "" if decorate in ("no", "false") else decorate
     if line.decorate_refs or line.decorate_excludes:
         printer.filter_decorations(line.decorate_refs, line.decorate_excludes)
@@ -566,6 +585,14 @@ def _run_log(git: Invocation, line: LogWords) -> int:
         return _walk_reflogs(git, line, printer)
     if line.cherry or line.other:
         _select_sides(line)
+    if line.follow:
+        walk = line.walk
+        path = walk.paths.items[0].path.rstrip(b"/") if walk.paths is not None else b""
+        walk.paths = None
+        most, skip, walk.most, walk.skip = walk.most, walk.skip, None, 0
+        stop = None if most is None else most + skip
+        printer.show_all(islice(printer.follow(walk.run(), path), skip, stop))
+        return 0
     printer.show_all(line.walk.run())
     return 1 if line.options.exit_code and printer.found else 0
 
@@ -607,7 +634,11 @@ def _select_sides(line: LogWords) -> None:
 def _walk_reflogs(git: Invocation, line: LogWords, printer: LogPrinter) -> int:
     from agentsandbox.git.reflogs import walk_reflog
 
-    return walk_reflog(git, line, printer)
+    return walk_reflog(
+        git, line.reflog_names, printer, most=line.walk.most, skip=line.walk.skip,
+        explicit_date=bool(line.date) and line.date != git.config.get("log.date"),
+        accepts=line.walk.accepts,
+    )  # fmt: skip
 
 
 def whatchanged(git: Invocation, words: list[str]) -> int:
@@ -749,9 +780,6 @@ def rev_list(git: Invocation, words: list[str]) -> int:
     del graph
     for oid in listed if listed is not None else commits:
         git.print(_rev_list_line(git, line, oid, children))
-    if walk.boundary:
-        for oid in walk.boundaries:
-            git.print(f"-{oid}")
     if line.objects and listed is not None:
         _print_objects(git, listed, walk.hidden)
     return 0
@@ -762,7 +790,9 @@ def _rev_list_line(
 ) -> str:
     walk = line.walk
     mark = ""
-    if line.left_right:
+    if oid in walk.boundaries:
+        mark = "-"
+    elif line.left_right:
         mark = "<" if oid in walk.left else ">"
     elif line.cherry == "mark":
         mark = "=" if oid in line.other.get("equal", "").split() else "+"
@@ -814,4 +844,27 @@ def _print_objects(git: Invocation, commits: list[str], hidden: list[str]) -> No
         walk(objects.commit(commit).tree, b"")
 
 
-COMMANDS = {"log": log, "show": show, "rev-list": rev_list, "whatchanged": whatchanged}
+def reflog(git: Invocation, words: list[str]) -> int:
+    if words[:1] == ["exists"]:
+        if len(words) != 2:
+            raise BadUsage
+        refs = git.repository.refs
+        return 0 if git.fs.is_file(refs.log_path(words[1])) else 1
+    if words[:1] in (["expire"], ["delete"]):
+        raise Fatal(f"git reflog {words[0]} is not supported in this sandbox")
+    line = LogWords(git, "log")
+    line.reflogs = True
+    line.set_format("oneline")
+    line.abbrev_commit = True
+    line.date = git.config.get("log.date")
+    line.read(words[1:] if words[:1] == ["show"] else words)
+    return _run_log(git, line)
+
+
+COMMANDS = {
+    "reflog": reflog,
+    "log": log,
+    "show": show,
+    "rev-list": rev_list,
+    "whatchanged": whatchanged,
+}

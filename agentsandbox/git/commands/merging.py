@@ -38,7 +38,11 @@ def merge_base(git: Invocation, words: list[str]) -> int:
         if options.on("all"):
             raise Fatal("options '--is-ancestor' and '--all' cannot be used together")
         if len(operands) != 2:
-            raise Fatal("--is-ancestor takes exactly two commits") if len(operands) > 2 else BadUsage()
+            raise (
+                Fatal("--is-ancestor takes exactly two commits")
+                if len(operands) > 2
+                else BadUsage()
+            )
         return 0 if is_ancestor(repository, commit(operands[0]), commit(operands[1])) else 1
     if options.on("independent"):
         found = [commit(each) for each in operands]
@@ -53,8 +57,10 @@ def merge_base(git: Invocation, words: list[str]) -> int:
             raise BadUsage
         bases = [found[0]]
         for oid in found[1:]:
-            bases = independent(repository, [
-                base for each in bases for base in merge_bases(repository, each, [oid])])
+            bases = independent(
+                repository,
+                [base for each in bases for base in merge_bases(repository, each, [oid])],
+            )
         for base in bases if options.on("all") else bases[:1]:
             git.print(base)
         return 0 if bases else 1

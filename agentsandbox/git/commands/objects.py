@@ -134,23 +134,25 @@ def cat_file(git: Invocation, words: list[str]) -> int:
     objects = git.repository.objects
     for name in ("batch", "batch-check"):
         if options.on(name):
-            return _Batch(git, options.get(name), content=name == "batch",
-                          end=b"\0" if options.on("z") else b"\n",
-                          all=options.on("batch-all-objects")).run()
+            return _Batch(
+                git,
+                options.get(name),
+                content=name == "batch",
+                end=b"\0" if options.on("z") else b"\n",
+                all=options.on("batch-all-objects"),
+            ).run()
     for name in ("textconv", "filters", "follow-symlinks"):
         if options.on(name):
             raise Fatal(f"git cat-file --{name} is not supported in this sandbox")
     modes = [name for name in "etps" if options.on(name)]
     if len(modes) > 1:
-        raise BadUsage(f"options '-{modes[1]}' and '-{modes[0]}' cannot be used together"
-                       if False else f"switch `{modes[1]}' is incompatible with -{modes[0]}",
-                       usage=False)
+        raise BadUsage(f"switch `{modes[1]}' is incompatible with -{modes[0]}", usage=False)
     if not modes:
         if len(options.operands) != 2:
             raise BadUsage
         kind, name = options.operands
         if kind not in TYPES:
-            raise Fatal(f"invalid object type \"{kind}\"")
+            raise Fatal(f'invalid object type "{kind}"')
         oid = resolve(git, name, kind=kind)
         peeled = objects.peel(oid, kind)
         if peeled is None:
@@ -158,7 +160,7 @@ def cat_file(git: Invocation, words: list[str]) -> int:
         git.write(objects.read(peeled)[1])
         return 0
     if len(options.operands) != 1:
-        raise BadUsage(f"-{modes[0]} requires a <object> argument" if False else "", usage=True)
+        raise BadUsage
     name = options.operands[0]
     oid_or_none = Resolver(git).find(name)
     if modes[0] == "e":
@@ -170,8 +172,11 @@ def cat_file(git: Invocation, words: list[str]) -> int:
     try:
         kind, data = objects.read(oid_or_none)
     except MissingObject:
-        raise Fatal("git cat-file: could not get object info" if modes[0] != "p"
-                    else f"Not a valid object name {name}") from None
+        raise Fatal(
+            "git cat-file: could not get object info"
+            if modes[0] != "p"
+            else f"Not a valid object name {name}"
+        ) from None
     if modes[0] == "t":
         git.print(kind)
     elif modes[0] == "s":
@@ -242,13 +247,16 @@ def hash_object(git: Invocation, words: list[str]) -> int:
     options = parse_options(USAGES["hash-object"], words)
     kind = options.text("t", "blob")
     if kind not in TYPES:
-        raise Fatal(f"invalid object type \"{kind}\"")
+        raise Fatal(f'invalid object type "{kind}"')
     write = options.on("w")
     repository = git.repository if write else git.find_repository()
 
     def put(data: bytes, path: str | None) -> None:
-        if path is not None and not options.off("filters") and repository is not None and (
-            kind == "blob" and repository.worktree is not None
+        if (
+            path is not None
+            and not options.off("filters")
+            and repository is not None
+            and (kind == "blob" and repository.worktree is not None)
         ):
             from agentsandbox.git.attributes import Attributes
 
@@ -285,8 +293,13 @@ def _check_form(kind: str, data: bytes) -> None:
         except ValueError:
             good = False
     elif kind == "commit":
-        good = bool(re.match(rb"tree [0-9a-f]{40}\n(?:parent [0-9a-f]{40}\n)*author [^\n]*\n"
-                             rb"committer [^\n]*\n", data))
+        good = bool(
+            re.match(
+                rb"tree [0-9a-f]{40}\n(?:parent [0-9a-f]{40}\n)*author [^\n]*\n"
+                rb"committer [^\n]*\n",
+                data,
+            )
+        )
     elif kind == "tag":
         good = bool(re.match(rb"object [0-9a-f]{40}\ntype [a-z]+\ntag [^\n]+\n", data))
     if not good:
@@ -323,8 +336,11 @@ def ls_tree(git: Invocation, words: list[str]) -> int:
             git.write(shown + end)
             return
         kind = kind_of_mode(mode)
-        short = repository.short(entry, options.number("abbrev", 7)) if options.given(
-            "abbrev") else entry
+        short = (
+            repository.short(entry, options.number("abbrev", 7))
+            if options.given("abbrev")
+            else entry
+        )
         if options.on("object-only"):
             git.write(encode(short) + end)
             return
@@ -336,8 +352,11 @@ def ls_tree(git: Invocation, words: list[str]) -> int:
             values = {"objectmode": mode_text(mode), "objecttype": kind, "objectname": short,
                       "path": decode(shown), "objectsize": size.strip() or _size(git, kind, entry),
                       "objectsize:padded": f"{_size(git, kind, entry):>7}"}  # fmt: skip
-            text = re.sub(r"%\(([^)]*)\)|%x([0-9a-fA-F]{2})|%%",
-                          lambda found: _element(found, values), options.text("format"))
+            text = re.sub(
+                r"%\(([^)]*)\)|%x([0-9a-fA-F]{2})|%%",
+                lambda found: _element(found, values),
+                options.text("format"),
+            )
             git.write(encode(text) + end)
             return
         git.write(encode(f"{mode_text(mode)} {kind} {short}{size}\t") + shown + end)
@@ -348,21 +367,21 @@ def ls_tree(git: Invocation, words: list[str]) -> int:
             is_tree = is_directory(mode)
             inside = not wanted or any(
                 (path == each.rstrip(b"/") and (not each.endswith(b"/") or not is_tree))
-                or path.startswith(each if each.endswith(b"/") else each + b"/") or each == b""
+                or path.startswith(each if each.endswith(b"/") else each + b"/")
+                or each == b""
                 for each in wanted
             )
-            above = is_tree and any(
-                each.startswith(path + b"/") for each in wanted
-            )
+            above = is_tree and any(each.startswith(path + b"/") for each in wanted)
             if not inside and not above:
                 continue
             if not is_tree:
                 if not only_trees:
                     show(path, mode, entry)
                 continue
-            if ((inside and (not recursive or show_trees or only_trees)) and not (
-                above and not recursive
-            )) or (above and show_trees):
+            if (
+                (inside and (not recursive or show_trees or only_trees))
+                and not (above and not recursive)
+            ) or (above and show_trees):
                 show(path, mode, entry)
             if above or (recursive and inside):
                 git.budget.nested(lambda: walk(path + b"/", entry))
@@ -412,22 +431,28 @@ def mktree(git: Invocation, words: list[str]) -> int:
     for group in groups:
         entries = []
         for line in group:
-            found = re.fullmatch(rb"([0-7]+) (\w+) ([0-9a-f]{40})(?: +[-\d]+)?\t(.+)", line, re.DOTALL)
+            found = re.fullmatch(
+                rb"([0-7]+) (\w+) ([0-9a-f]{40})(?: +[-\d]+)?\t(.+)", line, re.DOTALL
+            )
             if found is None:
                 raise Fatal(f"input format error: {decode(line)}")
             mode, oid = int(found[1], 8), decode(found[3])
             name = found[4] if end == b"\0" else unquote_path(found[4])
             if kind_of_mode(mode) != decode(found[2]):
-                raise Fatal(f"entry '{decode(name)}' object type ({decode(found[2])}) doesn't match "
-                            f"mode type ({kind_of_mode(mode)})")
+                raise Fatal(
+                    f"entry '{decode(name)}' object type ({decode(found[2])}) doesn't match "
+                    f"mode type ({kind_of_mode(mode)})"
+                )
             if b"/" in name:
                 raise Fatal(f"path {decode(name)} contains slash")
             if not options.on("missing") and mode != 0o160000:
                 if oid not in objects:
                     raise Fatal(f"entry '{decode(name)}' object {oid} is unavailable")
                 if objects.type_of(oid) != kind_of_mode(mode):
-                    raise Fatal(f"entry '{decode(name)}' object {oid} is a {objects.type_of(oid)} "
-                                f"but specified type was ({kind_of_mode(mode)})")
+                    raise Fatal(
+                        f"entry '{decode(name)}' object {oid} is a {objects.type_of(oid)} "
+                        f"but specified type was ({kind_of_mode(mode)})"
+                    )
             entries.append((name, mode, oid))
         git.print(objects.write_tree(entries))
     return 0
@@ -459,7 +484,9 @@ def commit_tree(git: Invocation, words: list[str]) -> int:
         raise Fatal("commits are not signed in this sandbox: it keeps no keys")
     if len(options.operands) != 1:
         raise Fatal("must give exactly one tree")
-    tree = resolve(git, options.operands[0], kind="tree")
+    tree = Resolver(git).find(options.operands[0], kind="tree") or ""
+    if not tree:
+        raise Fatal(f"not a valid object name {options.operands[0]}")
     if git.repository.objects.type_of(tree) != "tree":
         peeled = git.repository.objects.peel(tree, "tree")
         if peeled is None:
@@ -483,8 +510,9 @@ def commit_tree(git: Invocation, words: list[str]) -> int:
     repository = git.repository
     oid = repository.objects.write(
         "commit",
-        format_commit(tree, parents, repository.ident("author"), repository.ident("committer"),
-                      message),
+        format_commit(
+            tree, parents, repository.ident("author"), repository.ident("committer"), message
+        ),
     )
     git.print(oid)
     return 0
@@ -510,8 +538,10 @@ def read_tree(git: Invocation, words: list[str]) -> int:
         base = encode(prefix.rstrip("/") + "/" if prefix else "")
         for path, (mode, oid) in flat_tree(repository.objects, trees[0] if trees else None).items():
             if index.has_path(base + path):
-                git.error(f"Entry '{decode(base + path)}' overlaps with '{decode(base + path)}'.  "
-                          "Cannot bind.")
+                git.error(
+                    f"Entry '{decode(base + path)}' overlaps with '{decode(base + path)}'.  "
+                    "Cannot bind."
+                )
                 raise Quit(128)
             index.set_replacing(Entry(base + path, mode, oid))
         repository.write_index(index)
@@ -531,8 +561,11 @@ def read_tree(git: Invocation, words: list[str]) -> int:
     from agentsandbox.git.unpacking import switch_trees, three_way_index
 
     if not 1 <= len(trees) <= 3:
-        raise Fatal("just how do you expect me to merge 0 trees?" if not trees else
-                    "I cannot read more than 8 trees")
+        raise Fatal(
+            "just how do you expect me to merge 0 trees?"
+            if not trees
+            else "I cannot read more than 8 trees"
+        )
     if options.on("m") and index.unmerged():
         raise Fatal("You need to resolve your current index first")
     if len(trees) == 3:

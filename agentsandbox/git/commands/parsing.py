@@ -73,8 +73,7 @@ class _Parser:
                     if not self._revision(word):
                         if self.verify:
                             self._die_single()
-                        if not self._flag(word) and False:
-                            return 1
+                        self._flag(word)
             elif not self._revision(word):
                 if self.verify:
                     self._die_single()
@@ -108,8 +107,9 @@ class _Parser:
         self.git.print(f"'{_quoted(text)}'" if self.shell else text)
 
     def _flag(self, word: str) -> bool:
-        if self.no_flags or (self.revs_only and not re.match(r"--(all|branches|tags|remotes)|-n",
-                                                            word)):
+        if self.no_flags or (
+            self.revs_only and not re.match(r"--(all|branches|tags|remotes)|-n", word)
+        ):
             return False
         self._print(word)
         return True
@@ -119,9 +119,9 @@ class _Parser:
             self._print(self.prefix + word)
 
     def _path(self, word: str) -> bool:
-        verify_filename(self.git, word)
         self._file(word)
-        return False
+        verify_filename(self.git, word, first=True)
+        return True
 
     # options
 
@@ -196,15 +196,20 @@ class _Parser:
         prefix = prefixes.get(name, "refs/")
         for ref, oid in self.git.repository.refs.all(prefix).items():
             if pattern is not None:
-                full = pattern if name == "--glob" and pattern.startswith("refs/") else (
-                    f"refs/{pattern}" if name == "--glob" else prefix + pattern)
+                full = (
+                    pattern
+                    if name == "--glob" and pattern.startswith("refs/")
+                    else (f"refs/{pattern}" if name == "--glob" else prefix + pattern)
+                )
                 if not re.search(r"[*?\[]", full):
                     full = full.rstrip("/") + "/*"
                 if not wildmatch(encode(full), encode(ref), pathname=False):
                     continue
-            if any(wildmatch(encode(each), encode(ref.removeprefix(prefix)), pathname=False)
-                   or wildmatch(encode(each), encode(ref), pathname=False)
-                   for each in self.excluded):
+            if any(
+                wildmatch(encode(each), encode(ref.removeprefix(prefix)), pathname=False)
+                or wildmatch(encode(each), encode(ref), pathname=False)
+                for each in self.excluded
+            ):
                 continue
             self._show(ref, oid, self.negated, ref)
         self.excluded.clear()
@@ -227,10 +232,14 @@ class _Parser:
                 upstream = re.search(r"@\{(u|upstream|push)\}\Z", text, re.IGNORECASE)
                 if upstream is not None:
                     name = Resolver(self.git).upstream(
-                        text[: upstream.start()], push=upstream[1].lower() == "push")
+                        text[: upstream.start()], push=upstream[1].lower() == "push"
+                    )
+                nth = re.fullmatch(r"@\{-(\d{1,6})\}", text)
+                if nth is not None:
+                    branch = Resolver(self.git).nth_branch(int(nth[1]))
+                    ref = find_ref(self.git.repository, branch) if branch else None
+                    name = ref[0] if ref is not None else None
                 if name is None:
-                    if self.abbrev_ref:
-                        return
                     return
                 if self.abbrev_ref:
                     name = shorten_ref(name) if name.startswith("refs/") else name
@@ -319,9 +328,13 @@ def _common_dir(parser: _Parser) -> None:
     repository = parser.git.repository
     same = repository.common == repository.folder
     depth = decode(repository.prefix).count("/")
-    relative = "../" * depth + ".git" if repository.shown_folder.startswith("/") and depth and (
-        repository.folder == f"{(repository.worktree or '').rstrip('/')}/.git") else (
-            repository.shown_folder)
+    relative = (
+        "../" * depth + ".git"
+        if repository.shown_folder.startswith("/")
+        and depth
+        and (repository.folder == f"{(repository.worktree or '').rstrip('/')}/.git")
+        else (repository.shown_folder)
+    )
     parser._place(relative if same else repository.common, repository.common)
 
 
@@ -331,9 +344,11 @@ def _absolute_dir(parser: _Parser) -> None:
 
 def _inside_tree(parser: _Parser) -> None:
     repository = parser.git.repository
-    inside = repository.worktree is not None and (
-        f"{parser.git.cwd.rstrip('/')}/".startswith(f"{repository.worktree.rstrip('/')}/")
-    ) and not _is_inside_folder(parser)
+    inside = (
+        repository.worktree is not None
+        and (f"{parser.git.cwd.rstrip('/')}/".startswith(f"{repository.worktree.rstrip('/')}/"))
+        and not _is_inside_folder(parser)
+    )
     parser._print("true" if inside else "false")
 
 
@@ -366,11 +381,24 @@ def _superproject(parser: _Parser) -> None:
 
 
 def _env_vars(parser: _Parser) -> None:
-    for name in ("GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_CONFIG", "GIT_CONFIG_PARAMETERS",
-                 "GIT_CONFIG_COUNT", "GIT_OBJECT_DIRECTORY", "GIT_DIR", "GIT_WORK_TREE",
-                 "GIT_IMPLICIT_WORK_TREE", "GIT_GRAFT_FILE", "GIT_INDEX_FILE",
-                 "GIT_NO_REPLACE_OBJECTS", "GIT_REPLACE_REF_BASE", "GIT_PREFIX",
-                 "GIT_SHALLOW_FILE", "GIT_COMMON_DIR", "GIT_INTERNAL_SUPER_PREFIX"):
+    for name in (
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_CONFIG",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_CONFIG_COUNT",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_GRAFT_FILE",
+        "GIT_INDEX_FILE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_PREFIX",
+        "GIT_SHALLOW_FILE",
+        "GIT_COMMON_DIR",
+        "GIT_INTERNAL_SUPER_PREFIX",
+    ):
         parser._print(name)
 
 

@@ -90,8 +90,11 @@ def symbolic_ref(git: Invocation, words: list[str]) -> int:
         if len(operands) != 1:
             raise BadUsage
         if refs.symbolic(operands[0]) is None:
-            raise Fatal(f"Cannot delete {operands[0]}, not a symbolic ref") if not options.on(
-                "quiet") else Quit(1)
+            raise (
+                Fatal(f"Cannot delete {operands[0]}, not a symbolic ref")
+                if not options.on("quiet")
+                else Quit(1)
+            )
         if operands[0] == "HEAD":
             raise Fatal("deleting 'HEAD' is not allowed")
         refs.delete(operands[0])
@@ -128,8 +131,13 @@ def short_name(git: Invocation, name: str) -> str:
         if not name.startswith(prefix):
             continue
         short = name[len(prefix) :]
-        rules = [f"refs/{short}", f"refs/tags/{short}", f"refs/heads/{short}",
-                 f"refs/remotes/{short}", f"refs/remotes/{short}/HEAD"]
+        rules = [
+            f"refs/{short}",
+            f"refs/tags/{short}",
+            f"refs/heads/{short}",
+            f"refs/remotes/{short}",
+            f"refs/remotes/{short}/HEAD",
+        ]
         if all(rule == name or refs.read(rule) is None for rule in rules):
             return short
     return name.removeprefix("refs/")
@@ -157,8 +165,7 @@ def update_ref(git: Invocation, words: list[str]) -> int:
         old = _old_value(git, operands[1]) if len(operands) == 2 else None
         name = refs.target(operands[0]) if deref else operands[0]
         if not is_safe(name):
-            raise Fatal(f"{operands[0]}: not a valid ref name") if False else GitError(
-                f"refusing to delete ref with bad name '{operands[0]}'")
+            raise GitError(f"refusing to delete ref with bad name '{operands[0]}'")
         refs.delete(name, old=old, message=message)
         return 0
     if not 2 <= len(operands) <= 3:
@@ -177,15 +184,20 @@ def _write(
     repository = git.repository
     target = repository.refs.target(name) if deref else name
     if not is_safe(target):
-        raise Fatal(f"update_ref failed for ref '{name}': refusing to update ref with bad name "
-                    f"'{name}'")
+        raise Fatal(
+            f"update_ref failed for ref '{name}': refusing to update ref with bad name '{name}'"
+        )
     if new not in repository.objects:
-        raise Fatal(f"update_ref failed for ref '{name}': cannot update ref '{target}': trying to "
-                    f"write ref '{target}' with nonexistent object {new}")
+        raise Fatal(
+            f"update_ref failed for ref '{name}': cannot update ref '{target}': trying to "
+            f"write ref '{target}' with nonexistent object {new}"
+        )
     if target.startswith("refs/heads/") or target == "HEAD":
         if repository.objects.type_of(new) != "commit":
-            raise Fatal(f"update_ref failed for ref '{name}': cannot update ref '{target}': trying "
-                        f"to write non-commit object {new} to branch '{target}'")
+            raise Fatal(
+                f"update_ref failed for ref '{name}': cannot update ref '{target}': trying "
+                f"to write non-commit object {new} to branch '{target}'"
+            )
     try:
         if repository.refs.read(target) == new and old is None:
             return
@@ -253,8 +265,13 @@ class _Transaction:
                 if len(parts) < 2:
                     raise Fatal(f"{command} {name}: missing <newvalue>")
                 new = self._value(command, name, parts[1], "newvalue")
-                old = NULL if command == "create" else (
-                    self._value(command, name, parts[2], "oldvalue") if len(parts) > 2 else None)
+                old = (
+                    NULL
+                    if command == "create"
+                    else (
+                        self._value(command, name, parts[2], "oldvalue") if len(parts) > 2 else None
+                    )
+                )
             else:
                 old = self._value(command, name, parts[1], "oldvalue") if len(parts) > 1 else None
                 if command == "verify" and old is None:
@@ -285,8 +302,10 @@ class _Transaction:
 
                 raise Fatal(RefMismatch(name, before, old).message)
             if new is not None and new != NULL and new not in self.git.repository.objects:
-                raise Fatal(f"cannot update ref '{name}': trying to write ref '{name}' with "
-                            f"nonexistent object {new}")
+                raise Fatal(
+                    f"cannot update ref '{name}': trying to write ref '{name}' with "
+                    f"nonexistent object {new}"
+                )
         for command, name, new, _, no_deref in self.todo:
             if command == "delete" or new == NULL:
                 refs.delete(name, message=self.message)
@@ -305,6 +324,7 @@ def show_ref(git: Invocation, words: list[str]) -> int:
     def show(name: str, oid: str) -> None:
         if quiet:
             return
+
         def short(each: str) -> str:
             length = options.get("hash") or options.get("abbrev")
             if length is None and not options.given("abbrev"):
@@ -346,11 +366,17 @@ def show_ref(git: Invocation, words: list[str]) -> int:
         items.insert(0, ("HEAD", head))
     for name, oid in items:
         if name != "HEAD" and (options.on("heads") or options.on("tags")):
-            if not ((options.on("heads") and name.startswith("refs/heads/"))
-                    or (options.on("tags") and name.startswith("refs/tags/"))):
+            if not (
+                (options.on("heads") and name.startswith("refs/heads/"))
+                or (options.on("tags") and name.startswith("refs/tags/"))
+            ):
                 continue
-        if options.operands and not (name == "HEAD" and options.on("head")) and not any(
-            name == pattern or name.endswith(f"/{pattern}") for pattern in options.operands
+        if (
+            options.operands
+            and not (name == "HEAD" and options.on("head"))
+            and not any(
+                name == pattern or name.endswith(f"/{pattern}") for pattern in options.operands
+            )
         ):
             continue
         shown += 1
@@ -376,8 +402,9 @@ def for_each_ref(git: Invocation, words: list[str]) -> int:
         if not options.operands or any(_selects(pattern, name) for pattern in options.operands)
     ]  # fmt: skip
     items = [(name, refs[name]) for name in names if chosen.accepts(name, refs[name])]
-    items = sort_refs(git, items, options.all("sort") or ["refname"],
-                      ignore_case=options.on("ignore-case"))
+    items = sort_refs(
+        git, items, options.all("sort") or ["refname"], ignore_case=options.on("ignore-case")
+    )
     count = options.get("count")
     if count is not None:
         if int(count) <= 0:

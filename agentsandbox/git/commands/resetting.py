@@ -50,8 +50,7 @@ def reset(git: Invocation, words: list[str]) -> int:
     if options.has_dashes:
         before = operands[: options.before_dashes]
         if len(before) > 1:
-            raise Fatal("ambiguous argument") if False else Fatal(
-                f"bad revision '{before[1]}'")
+            raise Fatal(f"bad revision '{before[1]}'")
         revision = before[0] if before else "HEAD"
         paths = operands[options.before_dashes :]
     elif operands:
@@ -65,7 +64,9 @@ def reset(git: Invocation, words: list[str]) -> int:
             verify_filename(git, path)
     options.operands = paths
     paths = pathspec_words(git, options)
-    mode = next((name for name in ("soft", "hard", "merge", "keep", "mixed") if options.on(name)), "")
+    mode = next(
+        (name for name in ("soft", "hard", "merge", "keep", "mixed") if options.on(name)), ""
+    )
     oid = Resolver(git).find(revision, kind="tree" if paths else "commit")
     unborn = oid is None and revision == "HEAD" and repository.head() is None
     if oid is None and not unborn:
@@ -110,16 +111,28 @@ def _reset_commit(
         made = index_of_tree(repository, tree, index)
         if options.on("intent-to-add"):
             _keep_intent(index, made)
-        _refresh(git, made, quiet=options.on("quiet"), write=True,
-                 refresh=not options.on("no-refresh"))
+        _refresh(
+            git, made, quiet=options.on("quiet"), write=True, refresh=not options.on("no-refresh")
+        )
     if commit is not None:
         _move_head(git, commit, head, revision)
     if mode == "hard" and not options.on("quiet") and commit is not None:
         subject = decode(subject_of(repository.objects.commit(commit).message))
-        git.print(f"HEAD is now at {repository.short(commit)} {subject}".rstrip(" ")
-                  if not subject else f"HEAD is now at {repository.short(commit)} {subject}")
-    repository.remove_file("MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG",
-                           "CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_RR", "AUTO_MERGE")
+        git.print(
+            f"HEAD is now at {repository.short(commit)} {subject}".rstrip(" ")
+            if not subject
+            else f"HEAD is now at {repository.short(commit)} {subject}"
+        )
+    repository.remove_file(
+        "MERGE_HEAD",
+        "MERGE_MSG",
+        "MERGE_MODE",
+        "SQUASH_MSG",
+        "CHERRY_PICK_HEAD",
+        "REVERT_HEAD",
+        "MERGE_RR",
+        "AUTO_MERGE",
+    )
     return 0
 
 
@@ -211,8 +224,9 @@ def _reset_paths(git: Invocation, tree: str | None, paths: list[str], options: O
                 index.set(fresh)
         else:
             index.set_replacing(Entry(path, *side))
-    _refresh(git, index, quiet=options.on("quiet"), write=True,
-             refresh=not options.on("no-refresh"))
+    _refresh(
+        git, index, quiet=options.on("quiet"), write=True, refresh=not options.on("no-refresh")
+    )
     return 0
 
 

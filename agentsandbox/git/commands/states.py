@@ -143,8 +143,11 @@ def status(git: Invocation, words: list[str]) -> int:
                 raise Fatal(f"unsupported porcelain version '{value}'")
         elif name == "long":
             form = "long"
-    if form == "long" and config.flag("status.short") and not options.given("long") and not (
-        options.given("short")
+    if (
+        form == "long"
+        and config.flag("status.short")
+        and not options.given("long")
+        and not (options.given("short"))
     ):
         form = "short"
     nul = options.on("null")
@@ -165,9 +168,7 @@ def status(git: Invocation, words: list[str]) -> int:
     found.save_refreshed()
     printer = StatusPrinter(found)
     printer.whence = whence(repository)
-    printer.ahead_behind = options.on(
-        "ahead-behind", config.flag("status.aheadbehind", True)
-    )
+    printer.ahead_behind = options.on("ahead-behind", config.flag("status.aheadbehind", True))
     printer.show_stash = options.on("show-stash", config.flag("status.showstash"))
     if form == "long":
         git.write(encode(printer.long()))
@@ -205,13 +206,28 @@ class _Listing:
 
     def run(self) -> int:
         options = self.options
-        wants = {name for name in ("cached", "deleted", "modified", "others", "ignored", "stage",
-                                   "unmerged", "killed") if options.on(name)}
+        wants = {
+            name
+            for name in (
+                "cached",
+                "deleted",
+                "modified",
+                "others",
+                "ignored",
+                "stage",
+                "unmerged",
+                "killed",
+            )
+            if options.on(name)
+        }
         if "ignored" in wants and not wants & {"others", "cached"}:
             raise Fatal("ls-files -i must be used with either -o or -c")
-        if "ignored" in wants and not (options.on("exclude-standard") or options.given("exclude")
-                                       or options.given("exclude-from")
-                                       or options.given("exclude-per-directory")):
+        if "ignored" in wants and not (
+            options.on("exclude-standard")
+            or options.given("exclude")
+            or options.given("exclude-from")
+            or options.given("exclude-per-directory")
+        ):
             raise Fatal("ls-files --ignored needs some exclude pattern")
         if options.given("exclude-per-directory") and (
             options.text("exclude-per-directory") != ".gitignore"
@@ -230,9 +246,7 @@ class _Listing:
         if options.on("error-unmatch"):
             missing = self.wanted.unmatched()
             if missing is not None:
-                self.git.error(
-                    f"pathspec '{missing.given}' did not match any file(s) known to git"
-                )
+                self.git.error(f"pathspec '{missing.given}' did not match any file(s) known to git")
                 self.git.say("Did you forget to 'git add'?")
                 return 1
         return 0
@@ -385,8 +399,18 @@ class _IndexUpdate:
                 self._path(normalized(self.git, word), word)
             elif word == "--":
                 only_paths = True
-            elif word in ("--add", "--remove", "--replace", "--force-remove", "--info-only", "-q",
-                          "--unmerged", "--ignore-submodules", "--verbose", "-z"):
+            elif word in (
+                "--add",
+                "--remove",
+                "--replace",
+                "--force-remove",
+                "--info-only",
+                "-q",
+                "--unmerged",
+                "--ignore-submodules",
+                "--verbose",
+                "-z",
+            ):
                 self.flags.add(word.lstrip("-"))
             elif word in ("--refresh", "--really-refresh"):
                 self._refresh(word == "--really-refresh")
@@ -397,7 +421,7 @@ class _IndexUpdate:
             elif word.startswith("--chmod="):
                 self.chmod = word[8:]
                 if self.chmod not in ("+x", "-x"):
-                    raise BadUsage("option 'chmod' expects \"+x\" or \"-x\"", usage=False)
+                    raise BadUsage('option \'chmod\' expects "+x" or "-x"', usage=False)
             elif word in ("--assume-unchanged", "--no-assume-unchanged"):
                 self.mark = ("assumed", word == "--assume-unchanged")
             elif word in ("--skip-worktree", "--no-skip-worktree"):
@@ -609,11 +633,13 @@ def check_ignore(git: Invocation, words: list[str]) -> int:
                 git.write(encode(shown + end))
         elif rule is not None:
             if end == "\0":
-                git.write(encode(f"{rule.origin}\0{rule.number}\0") + rule.text
-                          + encode(f"\0{shown}\0"))
+                git.write(
+                    encode(f"{rule.origin}\0{rule.number}\0") + rule.text + encode(f"\0{shown}\0")
+                )
             else:
-                git.write(encode(f"{rule.origin}:{rule.number}:") + rule.text
-                          + encode(f"\t{shown}\n"))
+                git.write(
+                    encode(f"{rule.origin}:{rule.number}:") + rule.text + encode(f"\t{shown}\n")
+                )
         elif options.on("non-matching"):
             git.write(encode(f"\0\0\0{shown}\0" if end == "\0" else f"::\t{shown}\n"))
     return 0 if matched else 1

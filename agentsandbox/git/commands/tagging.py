@@ -75,8 +75,8 @@ def tag(git: Invocation, words: list[str]) -> int:
     if options.on("delete"):
         return _delete(git, options.operands)
     listing = options.on("list") or any(
-        options.given(name) for name in ("n", "contains", "no-contains", "merged", "no-merged",
-                                         "points-at")
+        options.given(name)
+        for name in ("n", "contains", "no-contains", "merged", "no-merged", "points-at")
     )
     makes = any(options.given(name) for name in ("annotate", "message", "file"))
     if (not options.operands and not makes) or listing:
@@ -102,9 +102,13 @@ def _list(git: Invocation, options: Options) -> int:
     items = [
         (name, oid)
         for name, oid in git.repository.refs.all("refs/tags/").items()
-        if (not options.operands or any(
-            wildmatch(encode(pattern), encode(name[10:]), pathname=False, ignore_case=ignore)
-            for pattern in options.operands))
+        if (
+            not options.operands
+            or any(
+                wildmatch(encode(pattern), encode(name[10:]), pathname=False, ignore_case=ignore)
+                for pattern in options.operands
+            )
+        )
         and chosen.accepts(name, oid)
     ]
     keys = options.all("sort") or git.config.get_all("tag.sort") or ["refname"]

@@ -210,8 +210,10 @@ class _Cutter:
             at = len(self.old) - 1
         while at >= 0 and settings.find_function(self.old[at]) is None:
             at -= 1
-        while at > 0 and self.old[at - 1].strip() and (
-            settings.find_function(self.old[at - 1]) is None
+        while (
+            at > 0
+            and self.old[at - 1].strip()
+            and (settings.find_function(self.old[at - 1]) is None)
         ):
             at -= 1
         at = max(at, 0)

@@ -130,6 +130,8 @@ class DiffOptions:
             return True
         if word in _SWITCHES:
             name, value = _SWITCHES[word]
+            if name == "compact_summary":
+                self.formats.add("stat")
             if name == "space":
                 self.spaces.add(str(value))
             else:
@@ -161,13 +163,26 @@ class DiffOptions:
         if name == "--unified" or (word.startswith("-U") and not word.startswith("--")):
             text = needed() if name == "--unified" else word[2:] or following() or ""
             if not text.isdigit() or len(text) > 9:
-                raise BadUsage(f"{'option `unified' if name == '--unified' else 'switch `U'}"
-                               "' expects a numerical value", usage=False)
+                raise BadUsage(
+                    f"{'option `unified' if name == '--unified' else 'switch `U'}"
+                    "' expects a numerical value",
+                    usage=False,
+                )
             self.context = int(text)
             self.formats.add("patch")
             return True
-        if name in ("--stat", "--color", "--abbrev", "--relative", "--word-diff", "--color-words",
-                    "--find-renames", "--find-copies", "--color-moved", "--submodule"):
+        if name in (
+            "--stat",
+            "--color",
+            "--abbrev",
+            "--relative",
+            "--word-diff",
+            "--color-words",
+            "--find-renames",
+            "--find-copies",
+            "--color-moved",
+            "--submodule",
+        ):
             self._take_optional(name, value if equals else None)
             return True
         if name in _NUMBERED:
@@ -196,8 +211,10 @@ class DiffOptions:
             names = {"default": "myers"}
             self.algorithm = names.get(value, value)
             if self.algorithm not in ("myers", "minimal", "patience", "histogram"):
-                raise BadUsage("option diff-algorithm accepts \"myers\", \"minimal\", \"patience\" "
-                               "and \"histogram\"", usage=False)
+                raise BadUsage(
+                    'option diff-algorithm accepts "myers", "minimal", "patience" and "histogram"',
+                    usage=False,
+                )
         elif name == "--anchored":
             self.algorithm = "patience"
             self.anchors.append(encode(needed()))
@@ -216,8 +233,11 @@ class DiffOptions:
             self.ignore_matching.append(re.compile(re.escape(encode(needed()))))
         elif name == "--output":
             self.output = needed()
-        elif name in ("--output-indicator-new", "--output-indicator-old",
-                      "--output-indicator-context"):
+        elif name in (
+            "--output-indicator-new",
+            "--output-indicator-old",
+            "--output-indicator-context",
+        ):
             at = ("new", "old", "context").index(name.rpartition("-")[2])
             signs = list(self.output_indicators)
             signs[at] = encode(needed())[:1]
@@ -229,8 +249,9 @@ class DiffOptions:
     def _take_filter(self, value: str) -> None:
         for letter in value:
             if letter.upper() not in _FILTER + "*":
-                raise BadUsage(f"unknown change class '{letter}' in --diff-filter={value}",
-                               usage=False)
+                raise BadUsage(
+                    f"unknown change class '{letter}' in --diff-filter={value}", usage=False
+                )
         if self.filter == "" and value[:1].islower():
             self.filter = "".join(each for each in "ACDMRTUXB")
         for letter in value:
@@ -243,8 +264,9 @@ class DiffOptions:
         if name == "--stat":
             self.formats.add("stat")
             parts = (value or "").split(",")
-            for key, part in zip(("stat_width", "stat_name_width", "stat_count"), parts,
-                                 strict=False):
+            for key, part in zip(
+                ("stat_width", "stat_name_width", "stat_count"), parts, strict=False
+            ):
                 if part.isdigit():
                     setattr(self, key, int(part[:9]))
                 elif part:
@@ -252,8 +274,7 @@ class DiffOptions:
         elif name == "--color":
             self.color = value or "always"
             if self.color not in ("always", "never", "auto"):
-                raise BadUsage("option `color' expects \"always\", \"auto\", or \"never\"",
-                               usage=False)
+                raise BadUsage('option `color\' expects "always", "auto", or "never"', usage=False)
         elif name == "--abbrev":
             self.abbrev = max(4, min(40, int(value))) if value and value.isdigit() else None
         elif name == "--relative":
@@ -293,7 +314,9 @@ class DiffOptions:
         config = git.config
         if porcelain and self.renames < 0:
             text = config.get("diff.renames", "true").lower()
-            self.renames = 2 if text in ("copies", "copy") else int(config.flag("diff.renames", True))
+            self.renames = (
+                2 if text in ("copies", "copy") else int(config.flag("diff.renames", True))
+            )
         self.renames = max(self.renames, 0)
         if self.rename_limit < 0:
             self.rename_limit = config.number("diff.renamelimit", 1000)

@@ -142,9 +142,20 @@ class DiffPrinter:
                 self._print_name(delta)
             parts += bool(deltas)
         if formats & {"stat", "numstat", "shortstat"}:
-            stats = [self.stat_of(delta) for delta in deltas]
+            pairs = [(delta, self.stat_of(delta)) for delta in deltas]
+            pairs = [
+                (delta, one)
+                for delta, one in pairs
+                if one.added
+                or one.deleted
+                or one.binary
+                or one.unmerged
+                or delta.status != "M"
+                or delta.old_mode != delta.new_mode
+            ]
+            stats = [one for _, one in pairs]
             if "numstat" in formats:
-                self._print_numbers(deltas, stats)
+                self._print_numbers([delta for delta, _ in pairs], stats)
             if "stat" in formats:
                 self._print_stats(stats)
             if "shortstat" in formats:
@@ -226,7 +237,11 @@ class DiffPrinter:
         before = self.content(delta.old_mode, delta.old_oid, delta.old_path)
         after = self.content(delta.new_mode, delta.new_oid, delta.new_path)
         if not self.is_binary(delta, before, after) and check(
-            self.shown(delta.new_path), before, after, self.options.line_diff(), self.git.budget,
+            self.shown(delta.new_path),
+            before,
+            after,
+            self.options.line_diff(),
+            self.git.budget,
             self.write,
         ):
             self.failed_check = True
@@ -453,14 +468,21 @@ class DiffPrinter:
         from agentsandbox.git.diff.words import WordWriter
 
         return WordWriter(
-            self.options, self.hunk_header, self.write, self.git.budget, color=self.color,
+            self.options,
+            self.hunk_header,
+            self.write,
+            self.git.budget,
+            color=self.color,
         ).print_hunk
 
     def hunk_header(self, hunk: Hunk) -> bytes:
         """Return the line above a hunk, with its end."""
         head = self.colored("frag", hunk.header())
         if hunk.function:
-            head += b" " + hunk.function
+            if self.color:
+                head += b" " + COLORS["reset"] + hunk.function + COLORS["reset"]
+            else:
+                head += b" " + hunk.function
         return head + b"\n"
 
     def print_hunk(self, hunk: Hunk) -> None:
@@ -479,7 +501,7 @@ class DiffPrinter:
 
     def _colored_line(self, kind: bytes, sign: bytes, body: bytes) -> bytes:
         if kind == b" ":
-            return sign + body
+            return sign + body + COLORS["reset"]
         if kind == b"-":
             return COLORS["old"] + sign + body + COLORS["reset"]
         from agentsandbox.git.diff.whitespace import highlighted
@@ -510,9 +532,7 @@ def renamed_name(old: str, new: str) -> str:
     adjust = 1 if start else 0
     at = 1
     while (
-        at <= len(old) - start + adjust
-        and at <= len(new) - start + adjust
-        and old[-at] == new[-at]
+        at <= len(old) - start + adjust and at <= len(new) - start + adjust and old[-at] == new[-at]
     ):
         if old[-at] == "/":
             end = at
@@ -638,9 +658,7 @@ def stat_lines(printer: DiffPrinter, stats: Sequence[FileStat]) -> list[bytes]:
     return lines
 
 
-def _graph(
-    printer: DiffPrinter, one: FileStat, number_width: int, width: int, most: int
-) -> bytes:
+def _graph(printer: DiffPrinter, one: FileStat, number_width: int, width: int, most: int) -> bytes:
     add, delete = one.added, one.deleted
     if width <= most:
         total = _scaled(add + delete, width, most)

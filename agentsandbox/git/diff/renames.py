@@ -74,8 +74,11 @@ class RenameFinder:
     def find(self, deltas: list[Delta], others: list[Delta] | None = None) -> list[Delta]:
         """Return the changes with renames. `others` are unchanged files that may be sources."""
         added = [one for one in deltas if one.status == "A" and not is_directory(one.new_mode)]
-        removed = [one for one in deltas if one.status == "D" and not is_directory(one.old_mode)
-                   and not one.unmerged]
+        removed = [
+            one
+            for one in deltas
+            if one.status == "D" and not is_directory(one.old_mode) and not one.unmerged
+        ]
         sources = list(removed)
         if self.copies:
             kept = [one for one in deltas if one.status in "MT" and not one.unmerged]

@@ -113,8 +113,11 @@ def diff_lines(
     budget.step(1 + (len(one) + len(two)) // 4)
     budget.charge(32 * (len(one) + len(two)))
     work = _Work(one, two, budget, algorithm)
-    work.anchors = frozenset(numbers[line] for line in numbers if line.startswith(tuple(anchors))
-                             ) if anchors else frozenset()
+    work.anchors = (
+        frozenset(numbers[line] for line in numbers if line.startswith(tuple(anchors)))
+        if anchors
+        else frozenset()
+    )
     work.search()
     compact = _Compaction(budget, indent)
     compact.slide(work.old_marks, one, old, work.new_marks)
@@ -440,9 +443,7 @@ class _RarePiece:
                 start = end = group[number]
                 new_start = new_end = here
                 rare = len(group)
-                while (
-                    old < start and new < new_start and one[start - 2] == two[new_start - 2]
-                ):
+                while old < start and new < new_start and one[start - 2] == two[new_start - 2]:
                     start -= 1
                     new_start -= 1
                     if rare > 1:

@@ -323,10 +323,16 @@ class Timer(Thread):
 
     def run(self):
         """Wait for the time, then call the function."""
-        self.finished.wait(self.interval)
+        for _ in self._steps_of_run():
+            self.finished.wait(self.interval)
+
+    def _steps_of_run(self):
+        yield (self.finished.wait, (self.interval,), {})
         if not self.finished.is_set():
             self.function(*self.args, **self.kwargs)
         self.finished.set()
+
+    run._sandbox_steps = _steps_of_run
 
 
 class Arrival:

@@ -13,7 +13,6 @@ t = time.time()
 with ThreadPoolExecutor(5) as ex:
     fs = [ex.submit(f, i, 0.3 - 0.05 * i) for i in range(5)]
     print([x.result() for x in as_completed(fs)])
-print(time.time() - t < 0.9)
 with ThreadPoolExecutor(2) as ex:
     a = ex.submit(f, "a", 0.2)
     b = ex.submit(f, "b", 0.02)
@@ -53,7 +52,7 @@ async def main():
     r = await asyncio.gather(
         *[loop.run_in_executor(None, f, i, 0.1) for i in range(3)], asyncio.to_thread(f, "x", 0.1)
     )
-    print(r, time.time() - t < 0.35)
+    print(r)
 
 
 asyncio.run(main())
