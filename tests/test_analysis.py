@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentsandbox import ShellSyntaxError, analyze
+from agentsandbox import Sandbox, ShellSyntaxError, analyze
 
 
 def commands(script: str) -> list[tuple[str | None, tuple[str | None, ...]]]:
@@ -64,6 +64,27 @@ def test_what_is_opaque(script: str) -> None:
     assert analyze(script).opaque
 
 
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ('[ -n "$x" ]', "["),
+        ("'[ab]' x", "[ab]"),
+        ("\\*x y", "*x"),
+        ("{} x", "{}"),
+        ("a~ x", "a~"),
+        ("[ab] x", None),
+        ("a{b,c} d", None),
+        ("a{1..3} d", None),
+        ("~/bin/x", None),
+        ("l? x", None),
+    ],
+)
+def test_which_names_are_known(script: str, name: str | None) -> None:
+    found = analyze(script)
+    assert found.commands[0].name == name
+    assert bool(found.opaque) is (name is None)
+
+
 def test_nothing_runs_and_syntax_errors_are_reported() -> None:
     assert analyze("").commands == []
     with pytest.raises(ShellSyntaxError, match="unexpected end of file"):
@@ -81,3 +102,11 @@ def test_deep_nesting_is_refused(opening: str) -> None:
 )
 def test_odd_scripts_are_read(script: str) -> None:
     assert analyze(script) is not None
+
+
+def test_what_a_sandbox_has_not() -> None:
+    script = "f() { python3 a.py; }; cd /; f; ls | gcc $x; ./run; $cmd; pip list; python3 -V"
+    found = analyze(script)
+    with Sandbox() as sandbox:
+        assert found.missing(sandbox.command_names()) == ["python3", "gcc", "pip"]
+    assert found.missing(["ls", "python3", "pip"]) == ["gcc"]

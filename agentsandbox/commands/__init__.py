@@ -11,10 +11,7 @@ a package are its own: no other room imports them.
 from __future__ import annotations
 
 import functools
-import importlib
 import os
-
-from agentsandbox.kernel.caching import cache_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -94,14 +91,17 @@ def module_of(name: str) -> str | None:
     return _modules().get(name)
 
 
-@cache_short(1024)
 def find_command(name: str) -> Command | None:
     """Return the command called `name`, None for an unknown name."""
+    return _load(name) if name in _modules() else None
+
+
+@functools.cache
+def _load(name: str) -> Command:
     where = module_of(name)
-    if where is None:
-        return None
-    module = importlib.import_module(f"agentsandbox.commands.{where}")
-    found: Command = module.__dict__[_OBJECTS.get(name, name)]
+    attribute = _OBJECTS.get(name, name)
+    module = __import__(f"agentsandbox.commands.{where}", fromlist=[attribute])
+    found: Command = module.__dict__[attribute]
     return found
 
 

@@ -33,7 +33,7 @@ GROUPS = {
         "code ed emacs ex joe micro nano pico vi view vim"
     ),
     "version control is not available in this sandbox; diff, patch and cp keep and compare "
-    "versions": "cvs git hg svn",
+    "versions": "cvs hg svn",
     "open files are not listed in this sandbox; ps shows what runs": "fuser lsof strace ltrace gdb",
     "files are not merged here; diff -y shows two side by side, diff and patch carry changes "
     "over": "diff3 sdiff",

@@ -124,18 +124,29 @@ def split_tools(value: Any) -> tuple[str, ...] | None:
     Commas and blanks in parentheses do not separate. None for any other kind of value.
     """
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(item.strip() for item in value if item.strip())
+        items = [item for text in value for item in _split(text, blanks=False)]
+        return tuple(item.strip() for item in items if item.strip())
     if not isinstance(value, str):
         return None
-    tools, word, depth = [], "", 0
-    for character in value:
-        depth += (character == "(") - (character == ")" and depth > 0)
-        if depth == 0 and (character == "," or character.isspace()):
-            tools.append(word)
-            word = ""
-        else:
-            word += character
-    return tuple(tool for tool in (*tools, word) if tool)
+    return tuple(tool for tool in _split(value, blanks=True) if tool)
+
+
+def _split(text: str, *, blanks: bool) -> list[str]:
+    """Split a text at commas, and at blanks if asked, outside parentheses."""
+    found, start, depth = [], 0, 0
+    for at, character in enumerate(text):
+        if character == "(":
+            depth += 1
+        elif character == ")" and depth:
+            depth -= 1
+        elif not depth and (character == "," or (blanks and character.isspace())):
+            found.append(text[start:at])
+            start = at + 1
+    return [*found, text[start:]]
+
+
+def _is_divided_by_commas(text: str) -> bool:
+    return len(_split(text, blanks=False)) > 1
 
 
 def _check_name(
@@ -220,7 +231,7 @@ def _check_optional(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
     field, value = "allowed-tools", fields.get("allowed-tools", "")
     if split_tools(value) is None:
         yield error("allowed-tools-type", "Field 'allowed-tools' must be a string", field)
-    elif not isinstance(value, str) or "," in re.sub(r"\([^)]*\)", "", value):
+    elif not isinstance(value, str) or _is_divided_by_commas(value):
         message = "Field 'allowed-tools' should be one string of words"
         yield warning("allowed-tools-form", message, field)
 
@@ -240,8 +251,6 @@ _TOLERATED = frozenset(
 )
 """Codes of errors that are warnings when a skill is read leniently."""
 _HOSTILE = re.compile(r"""^[.~]|\.\.|[\\"<>`$;|]""")
-_PATH = re.compile(r"\S+/\S*|/\S*/\S*|/")
-"""A name that is a path, "a/b"; not a title, "CI/CD Pipeline", nor a command, "/deploy"."""
 _WORD = re.compile(r"[a-z0-9]{3,}")
 _TITLE_LETTERS = 6
 
@@ -258,12 +267,17 @@ def is_title(name: str, directory: str | None) -> bool:
         return False
     if directory is not None and _letters(name) == _letters(directory):
         return True
-    if _PATH.fullmatch(name):
+    if _is_path(name):
         return False
     if directory is None:
         return not name.startswith("/")
     shares_a_word = name.isascii() and not _words(name).isdisjoint(_words(directory))
     return shares_a_word or _reads_as_title(name)
+
+
+def _is_path(name: str) -> bool:
+    """Whether a name is a path, "a/b"; not a title, "CI/CD Pipeline", nor a command, "/deploy"."""
+    return ("/" in name[1:] or name == "/") and not any(map(str.isspace, name))
 
 
 def _letters(text: str) -> str:

@@ -8,6 +8,7 @@ from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.contract.usage import OptionParser
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -38,11 +39,11 @@ _REFUSED_NAMES = (
     " non-decimal-data optimize posix pretty-print profile sandbox trace traditional"
     " use-lc-numeric"
 ).split()
-_UNKNOWN = re.compile(
+_UNKNOWN = lazily(
     r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<name>[a-z-]+)(?:=.*)?')$",
     re.DOTALL,
 )
-_NO_ARGUMENT = re.compile(
+_NO_ARGUMENT = lazily(
     r"option (?:'--(?P<name>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')"
 )
 

@@ -19,6 +19,8 @@ exception. Each line of the source remembers the line of the program that it cam
 traceback of an error leads to the place that its message names.
 """
 
+# TM-HOST-4
+
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes

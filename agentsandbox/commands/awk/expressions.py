@@ -10,7 +10,6 @@ fields, the runtime keeps them (`rt.field`).
 
 from __future__ import annotations
 
-import re
 from math import copysign
 
 from agentsandbox.commands.awk import nodes
@@ -20,6 +19,7 @@ from agentsandbox.commands.awk.numbered import numbered_arrays
 from agentsandbox.commands.awk.patterns import written_plainly
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.values import integral_text, parse_number
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 HOIST_EVERY = 20
 """Levels of nesting after which a subexpression becomes a function of its own."""
 
-_NAMES = re.compile(r"\b(?:[vl]_\w+|r|f|nf)\b")
+_NAMES = lazily(r"\b(?:[vl]_\w+|r|f|nf)\b")
 _COMPARISONS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
 _MIRRORED = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
 _TEXT_SPECIALS = frozenset("OFS ORS SUBSEP CONVFMT OFMT FS RS RT FPAT FIELDWIDTHS".split())
 _TEXT_CALLS = frozenset("substr sprintf tolower toupper gensub strftime typeof".split())
-_LITERAL = re.compile(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
+_LITERAL = lazily(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
 _ORDINALS = ("first", "second", "third", "fourth")
 _MOST_FIELDS = 1000
 _RECORD = nodes.Field(0, nodes.Number(0, 0.0))

@@ -15,6 +15,7 @@ from agentsandbox.commands.awk.patterns import Pattern
 from agentsandbox.commands.awk.records import split_by_pattern, split_words
 from agentsandbox.commands.awk.values import AwkFatal, from_input
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -313,7 +314,7 @@ def matches(
     return found
 
 
-_WIDTH = re.compile(r"(?:([0-9]{1,9}):)?([0-9]{1,9}|\*)", re.ASCII)
+_WIDTH = lazily(r"(?:([0-9]{1,9}):)?([0-9]{1,9}|\*)", re.ASCII)
 
 
 def _width_splitter(widths: str) -> Callable[[str], list[str]]:

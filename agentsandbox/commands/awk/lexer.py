@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -31,9 +32,9 @@ _LINES = 1 << 32
 """More lines than a piece of program text has."""
 COMMENT = "#"
 """The value of a newline behind a comment: it has the place of that."""
-_DIRECTIVE = re.compile(r"@(?:/|[A-Za-z_][A-Za-z_0-9]*|)")
-_JOINED = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL)
-_TOKEN = re.compile(
+_DIRECTIVE = lazily(r"@(?:/|[A-Za-z_][A-Za-z_0-9]*|)")
+_JOINED = lazily(r"(?:[^\\\n]|\\.)*", re.DOTALL)
+_TOKEN = lazily(
     r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z)|#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
@@ -52,9 +53,9 @@ _ESCAPES = {
     "v": "\v",
     "r": "\r",
 }
-_REGEX_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_REGEX_ESCAPE = lazily(r"\\(.)", re.DOTALL)
 _REGEX_ESCAPES = frozenset("<>`'BywWsS{}()|*+?.^$\\[]/-abfnrtvx01234567\n")
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
+_ESCAPE = lazily(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
 
 
 class Source:

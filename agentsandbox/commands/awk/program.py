@@ -12,6 +12,7 @@ from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
 from agentsandbox.commands.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile, from_input
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
@@ -31,8 +32,8 @@ _INCLUDE = re.compile(r'^[ \t]*+@include[ \t]++"([^"\n]*+)"[ \t]*+(?:#[^\n]*+)?$
 _MOST_INCLUDES = 50
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """How warnings about operands begin: they name the line that ran last before the file."""
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ASSIGNMENT = re.compile(rf"({_NAME.pattern})=")
+_NAME = lazily(r"[A-Za-z_][A-Za-z0-9_]*")
+_ASSIGNMENT = lazily(rf"({_NAME.pattern})=")
 _PROCINFO = {
     "version": "5.2.1",
     "platform": "posix",

@@ -38,7 +38,7 @@ MACROS_PER_LEVEL = 50
 """The most running macros for each level of nesting that the budget allows."""
 _PHRASES = {"Divide by zero": "divide by zero", "Modulo by zero": "remainder by zero"}
 _BLANKS = re.compile(r"[ \t\n]*")
-_NUMBER = re.compile(r"(_?)([0-9A-F]*)\.?([0-9A-F]*)")
+_NUMBER = re.compile(r"(_?)([0-9A-F]*+)\.?([0-9A-F]*+)")
 _BRACKET = re.compile(r"[\[\]]")
 
 

@@ -161,7 +161,7 @@ def _switches(words: list[str], operands: list[str]) -> str:
     )
 
 
-_OLD_CONTEXT = re.compile(r"(-[abBcdeEfHilNpqrstuvwyZ]*[cu][abBcdeEfHilNpqrstuvwyZ]*)([0-9]+)")
+_OLD_CONTEXT = re.compile(r"(-[abBdeEfHilNpqrstvwyZ]*+[cu][abBcdeEfHilNpqrstuvwyZ]*+)([0-9]++)")
 
 
 @command(

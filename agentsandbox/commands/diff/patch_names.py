@@ -44,7 +44,7 @@ def _raw_name(header: bytes) -> bytes:
 
         return _ESCAPE.sub(unescape, quoted[1])
     name = text.split(b"\t")[0].rstrip(b"\r\n")
-    return re.sub(rb" +\d{4}-\d\d-\d\d .*$|\s+$", b"", name)
+    return re.sub(rb"(?<! ) ++\d{4}-\d\d-\d\d .*$", b"", name).rstrip()
 
 
 def header_name(header: bytes, strip: int) -> str | None:

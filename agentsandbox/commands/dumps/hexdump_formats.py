@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 _TOKEN = re.compile(
-    r'[ \t\n]*(?:([0-9]*)/([0-9]+)|([0-9]+)/?)?[ \t\n]*"((?:[^"\\]|\\.)*)"', re.DOTALL
+    r'[ \t\n]*+(?:([0-9]*+)/([0-9]++)|([0-9]++)/?)?[ \t\n]*+"((?:[^"\\]|\\.)*+)"', re.DOTALL
 )
-_DIRECTIVE = re.compile(r"%([-+ 0]*)([0-9]*)(?:\.([0-9]*))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
+_DIRECTIVE = re.compile(r"%([-+ 0]*+)([0-9]*+)(?:\.([0-9]*+))?(_?[A-Za-z%])([dox]?)", re.DOTALL)
 _ESCAPES = {"0": "\0", "a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _C_ESCAPES = {
     0: "\\0", 7: "\\a", 8: "\\b", 9: "\\t", 10: "\\n", 11: "\\v", 12: "\\f", 13: "\\r",

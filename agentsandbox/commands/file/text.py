@@ -20,7 +20,7 @@ _JSON_TOKEN = re.compile(
 )
 
 _PERL = re.compile(rb"#! ?(?:/usr/bin/env perl|(?:/usr(?:/local)?)?/bin/perl)")
-_SVG = re.compile(rb"(?s)<\?xml version=['\" \t]*[0-9.]+['\" \t]*.{0,4096}?<svg")
+_SVG = re.compile(rb"(?s)<\?xml version=['\" \t]*+[0-9.]++['\" \t]*+.{0,4096}?<svg")
 _SHELL_NAMED = re.compile(
     rb"#![ \t]*(?:(?:/usr(?:/local)?)?/bin/bash|/usr/local/bash|/bin/k?sh)(?=[^!-~])"
 )

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _DIGITS = "digits"
 """Digits among the options, which are a number of columns."""
-_PAGES = re.compile(r"\+?([0-9]{1,18})(?::([0-9]{1,18}))?\Z")
+_PAGES = re.compile(r"\+?([0-9]{1,18}+)(?::([0-9]{1,18}+))?\Z")
 _TAKES_VALUE = re.compile(r"-[a-zA-Z0-9]*?[hlow]\Z|--(?:header|length|indent|width)\Z")
 _MEASURES = {
     "length": ("'-l PAGE_LENGTH' invalid number of lines", 1),

@@ -34,9 +34,9 @@ _CASE_NAMES = "(?:lcfirst|ucfirst|lc|uc)"
 _STARTS = re.compile(rf"\s*(?:\$_\b|(?:s|y|tr)\s*[^\w\s=;]|{_CASE_NAMES}\b)")
 _GROUP = re.compile(r"[$\\](\d+)|\$\{(\d+)\}|\$(&)|\$\+\{(\w+)\}")
 _VALUE = re.compile(
-    rf"(?:({_CASE_NAMES})\b)?[\s(]*({_GROUP.pattern})[\s)]*(?:([-+*])\s*(\d{{1,9}}))?\s*"
+    rf"(?:({_CASE_NAMES})\b)?[\s(]*+({_GROUP.pattern})[\s)]*+(?:([-+*])\s*+(\d{{1,9}}))?\s*+"
 )
-_SPRINTF = re.compile(r"""sprintf\s*\(?\s*(["'])((?:(?!\1).)*)\1\s*((?:,[^,()]+)+)\)?""")
+_SPRINTF = re.compile(r"""sprintf\s*+(?:\(\s*+)?(["'])((?:(?!\1).)*+)\1\s*+((?:,[^,()]++)++)\)?""")
 _FORMAT = re.compile(r"%(%|[-+ 0]*\d{0,3}(?:\.\d{1,3})?[sdxXo])")
 
 

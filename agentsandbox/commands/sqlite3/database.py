@@ -45,7 +45,7 @@ _WIDTH = re.compile("[0-9]{7,}")
 
 
 _STRAY = re.compile("[\ud800-\udfff]")
-_NO_CODE = re.compile(r"'(?:[^']|'')*'|--[^\n]*|/\*.*?\*/", re.DOTALL)
+_NO_CODE = re.compile(r"'(?:[^']|'')*+'|--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
 """Texts and comments: the place of an error is not inside them."""
 
 

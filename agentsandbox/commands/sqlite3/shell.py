@@ -56,7 +56,8 @@ _READ_DEPTH = 20
 
 
 _JOURNAL = re.compile(
-    r"pragma\s+(?:main\.)?journal_mode\s*(?:=\s*|\(\s*)?['\"]?(\w*)['\"]?\s*\)?\s*;?", re.IGNORECASE
+    r"pragma\s++(?:main\.)?journal_mode\s*+(?:[=(]\s*+)?['\"]?(\w*+)['\"]?\s*+(?:\)\s*+)?;?",
+    re.IGNORECASE,
 )
 _DATABASE_LIST = re.compile(r"pragma\s+database_list\s*;?", re.IGNORECASE)
 _MODES = ("line", "column", "list", "csv", "tabs", "markdown", "table", "box", "json")

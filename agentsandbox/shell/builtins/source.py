@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
-from agentsandbox.errors import CommandError, Exit, Return
+from agentsandbox.errors import CommandError, Return
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK
 from agentsandbox.kernel.streams import decode
-from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
+from agentsandbox.shell.builtins import SpecialFailed, UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.shift import given
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.redirections import open_file
@@ -31,7 +32,7 @@ def source(shell: Shell, words: list[str]) -> int:
     path = None if shown is None else shell.path(shown)
     if path is None and shell.options.posix:
         shell.complain(f"{words[0]}: {name}: file not found")
-        raise Exit(1)
+        raise SpecialFailed(1)
     try:
         content = _read(shell, name, shown, path)
     except (CommandError, OSError) as error:
@@ -39,18 +40,45 @@ def source(shell: Shell, words: list[str]) -> int:
     return _run(shell, name, arguments, content)
 
 
+def run_start_file(shell: Shell) -> None:
+    """Run the file that BASH_ENV names, as bash does before its own commands, if there is one."""
+    given = shell.variables.get("BASH_ENV")
+    if not given or shell.options.posix:
+        return
+    name = shell.expand_text(given)
+    if not name or not shell.fs.exists(shell.path(name)):
+        return
+    try:
+        content = _read(shell, name, name, shell.path(name))
+    except CommandError as error:
+        shell.write(f"{shell.invocation.called}: {error.message}\n", 2)
+        return
+    except OSError as error:
+        reason = os.strerror(error.errno or errno.EIO)
+        shell.write(f"{shell.invocation.called}: {name}: {reason}\n", 2)
+        return
+    stops = shell.options.errexit
+    if stops:
+        shell.use_options(shell.options.replace(errexit=False))
+    _run(shell, name, [], content)
+    if stops:
+        shell.use_options(shell.options.replace(errexit=True))
+
+
 def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError) -> int:
     """Report a file that cannot be read; return the status."""
     if isinstance(error, CommandError):
         shell.complain(f"{prefix}{error.message}")
     else:
-        shell.complain(f"{name}: {os.strerror(error.errno or 5)}")
+        shell.complain(f"{name}: {os.strerror(error.errno or errno.EIO)}")
     if "RETURN" in shell.traps.handlers:
         run_trap(shell, "RETURN")
     if isinstance(error, CommandError):
         return error.status
+    if shell.options.posix:
+        raise SpecialFailed(1)
     if shell.options.errexit and not shell.control.ignore:  # the trap for ERR does not run
-        raise Exit(1)
+        raise shell.stopped(1)
     return 1
 
 

@@ -22,6 +22,7 @@ import functools
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
 from agentsandbox.shell.syntax.arithmetic import (
@@ -51,12 +52,12 @@ MAX_RECURSION = 1024
 _ON_A_STACK = 32
 """How many of them nest on one stack."""
 
-_OPERANDS = re.compile(f"{OPERAND}(.)", re.DOTALL)
+_OPERANDS = lazily(f"{OPERAND}(.)", re.DOTALL)
 _seen: dict[str, int] = {}
 """Small numbers by their texts, which scripts compute with again and again."""
 _LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
 _SPAN = 0x10000000000000000
-INTEGER = re.compile(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
+INTEGER = lazily(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
 
 
 def wrap(number: int) -> int:
@@ -200,8 +201,8 @@ def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bo
         element = value.items.get(subscript)
     elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
         element = None
-    elif not subscript.strip() or subscript in ("@", "*"):
-        host.fault(f"{name}[{subscript.strip()}]: bad array subscript")
+    elif subscript in ("", "@", "*"):
+        host.fault(f"{name}[{subscript}]: bad array subscript")
         return 0
     else:
         index = host.variables.evaluate(subscript)
@@ -227,15 +228,24 @@ def write_variable(host: ExpansionHost, name: str, value: int) -> None:
 
 
 def write_element(
-    host: ExpansionHost, name: str, subscript: str, value: int, *, expanded: bool = False
+    host: ExpansionHost,
+    name: str,
+    subscript: str,
+    value: int,
+    *,
+    expanded: bool = False,
+    shown: str | None = None,
 ) -> None:
-    """Assign a number to an array element."""
+    """Assign a number to an array element; `shown` is the subscript that messages show."""
     key = subscript if expanded else host.key(name, subscript)
-    if not key.strip():
+    array = host.variables.lookup(name)
+    by_number = (
+        not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE
+    )
+    if not key:
         host.complain(f"`{name}[{key}]': not a valid identifier")
         return
-    array = host.variables.lookup(name)
-    if not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE:
+    if by_number:
         if key in ("@", "*"):
             host.complain(f"{name}[{key}]: bad array subscript")
             return
@@ -243,7 +253,7 @@ def write_element(
         if index < -(
             array.end() if isinstance(array, IndexedArray) else 1 if array is not None else 0
         ):
-            host.fault(f"{name}[{subscript}]: bad array subscript")
+            host.fault(f"{name}[{subscript if shown is None else shown}]: bad array subscript")
             return
         key = str(index)
     host.variables.assign_element(name, key, str(value))
@@ -265,10 +275,9 @@ def _step(tree: Tree, text: str) -> Evaluator:
     _, operator, target = tree
     change = 1 if "+" in operator else -1
     after = operator.startswith("x")
-    read = _variable(target, text)
-    write = _writer(target)
     name: str = target[1]
     if target[2] is None:
+        read = _variable(target, text)
 
         def step_variable(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
             value = host.values.get(name)
@@ -285,10 +294,13 @@ def _step(tree: Tree, text: str) -> Evaluator:
 
         return step_variable
 
+    place = _place(target)
+
     def step(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
-        old = read(host, operands)
+        key, shown = place(host, operands)
+        old = read_element(host, name, key, expanded=True)
         new = wrap(old + change)
-        write(host, operands, new)
+        write_element(host, name, key, new, expanded=True, shown=shown)
         return old if after else new
 
     return step
@@ -318,6 +330,8 @@ def _assign(tree: Tree, text: str) -> Evaluator:
             return value
 
         return assign
+    if target[2] is not None:
+        return _assign_element(tree, text)
     combined = _binary(("binary", *tree[1:]), text)
 
     def assign_combined(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
@@ -326,6 +340,43 @@ def _assign(tree: Tree, text: str) -> Evaluator:
         return value
 
     return assign_combined
+
+
+def _assign_element(tree: Tree, text: str) -> Evaluator:
+    """Compile `a[…] += value`: the subscript is evaluated once, before the value."""
+    target = tree[2]
+    name: str = target[1]
+    place = _place(target)
+    combined = _binary(("binary", tree[1], ("operand", -1), *tree[3:]), text)
+
+    def assign(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
+        key, shown = place(host, operands)
+        old = read_element(host, name, key, expanded=True)
+        value = combined(host, (*operands, old))
+        write_element(host, name, key, value, expanded=True, shown=shown)
+        return value
+
+    return assign
+
+
+def _place(target: Tree) -> Callable[[ExpansionHost, Sequence[int]], tuple[str, str]]:
+    """Return what evaluates the subscript of an element: to a key, or a number as text.
+
+    The second text is the subscript before that.
+    """
+    _, name, subscript = target
+    key = _key(subscript) if OPERAND in subscript else None
+
+    def place(host: ExpansionHost, operands: Sequence[int]) -> tuple[str, str]:
+        text = host.key(name, subscript) if key is None else key(operands)
+        array = host.variables.lookup(name)
+        if isinstance(array, AssociativeArray) or host.attributes.get(name, 0) & ASSOCIATIVE:
+            return text, text
+        if text in ("", "@", "*"):
+            return text, text
+        return str(host.variables.evaluate(text)), text
+
+    return place
 
 
 def _unary(tree: Tree, text: str) -> Evaluator:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
 
 TYPE_CHECKING = False
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-_DEFAULT_FIELDS = re.compile(r"[^ \t\n]+").findall
-_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
+_DEFAULT_FIELDS = lazily(r"[^ \t\n]+").findall
+_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
 
 
 @cache_short(64)
@@ -108,7 +109,7 @@ def _last_field(
 class FieldBuilder:
     """Collects the fields of one word."""
 
-    __slots__ = ("host", "magic", "opened", "out", "pattern", "text")
+    __slots__ = ("had_none", "host", "magic", "opened", "out", "pattern", "text")
 
     def __init__(self, host: ExpansionHost, out: list[str]) -> None:
         self.host = host
@@ -116,6 +117,8 @@ class FieldBuilder:
         self.text: list[str] = []
         self.pattern: list[str] = []
         self.opened = False
+        self.had_none = False
+        """Whether the quotes at work had a "$@" without elements."""
         self.magic = False
 
     def weigh(self, scale: Scale) -> None:
@@ -133,6 +136,7 @@ class FieldBuilder:
     def quoted_elements(self, items: list[str]) -> None:
         """ "$@": the first element continues the field, the last one begins what follows."""
         if not items:
+            self.had_none = True
             return
         self.quoted(items[0])
         for item in items[1:]:

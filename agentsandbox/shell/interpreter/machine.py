@@ -7,7 +7,7 @@ from time import thread_time
 
 from agentsandbox.kernel.fs.devices import Borrowed
 from agentsandbox.shell.interpreter.fifos import Fifos
-from agentsandbox.shell.interpreter.state import HOST, KEPT, RUNNING
+from agentsandbox.shell.interpreter.state import DERIVED, HOST, KEPT, RUNNING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import Stream
 
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
+
+
+class Located:
+    """What PATH has found for a name: the directories that were searched, as they were."""
+
+    __slots__ = ("directories", "file", "path", "tool")
+
+    def __init__(
+        self, path: str, directories: tuple[tuple[str, object], ...], file: str, tool: Command
+    ) -> None:
+        self.path = path
+        self.directories = directories
+        self.file = file
+        self.tool = tool
 
 
 class Machine:
@@ -38,6 +52,7 @@ class Machine:
         "hints": HOST,
         "history": KEPT,
         "host": HOST,
+        "located": DERIVED,
         "on_skill_script": HOST,
         "scheduler": HOST,
         "script_errexit": HOST,
@@ -60,7 +75,7 @@ class Machine:
         budget: Budget,
         commands: Mapping[str, Command],
         available: CommandTable,
-        script_errexit: bool,
+        script_errexit: str,
         user: str,
     ) -> None:
         self.fs = fs
@@ -74,7 +89,10 @@ class Machine:
         """The host's own commands."""
         self.available = available
         """All other commands, found by name."""
+        self.located: dict[str, Located] = {}
+        """The commands that PATH has found (`search.located_tool`)."""
         self.script_errexit = script_errexit
+        """Which script files begin with errexit: "sh", "always" or "never"."""
         self.user = user
         self.fifos = Fifos(scheduler)
         self.cpu_base = thread_time()
@@ -103,6 +121,10 @@ class Machine:
         """The command of that name: the host's, or ours."""
         found = self.commands.get(name)
         return self.available.find(name) if found is None else found
+
+    def stops_at_errors(self, is_sh: bool) -> bool:
+        """Whether a script file begins with errexit; `is_sh`: its shell is `sh`, or unnamed."""
+        return self.script_errexit == "always" or (is_sh and self.script_errexit == "sh")
 
     def open_descriptor(self, path: str) -> Borrowed | None:
         """Return the stream of /dev/fd/N, /dev/stdin … of the running process; None for another

@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 
 from agentsandbox.errors import Unwind
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import BytesReader, Null, Pipe, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
@@ -220,7 +220,7 @@ def _named(variable: str, apply: Apply) -> Apply:
     return named
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
+_PLAIN = lazily(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
 def _target(node: Redirection) -> Callable[[Shell], str]:
@@ -430,9 +430,11 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
         return run
     apply = compile_redirections(nodes)
     line = nodes[0].line
+    gives_input = any(map(_is_input, nodes))
 
     def run_redirected(shell: Shell) -> int:
         shell.line = line
+        shell.control.input_given = gives_input  # as in bash, until the next such command
         processes = len(shell.descriptors.process_files)
         try:
             table, opened = apply(shell)
@@ -460,6 +462,13 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
     return run_redirected
 
 
+def _is_input(node: Redirection) -> bool:
+    """Whether bash takes a redirection for one of standard input."""
+    if node.variable is not None or node.operator[0] != "<":
+        return False
+    return node.operator != "<&" or not node.descriptor
+
+
 def finish_process_substitutions(shell: Shell, mark: int) -> None:
     """Close our ends of the pipes of an ended command, and wait for those it wrote to."""
     opened = shell.descriptors.process_files
@@ -474,7 +483,10 @@ def finish_process_substitutions(shell: Shell, mark: int) -> None:
 
 def finishing(run: Run, words: Iterable[Word]) -> Run:
     """Compile a command so that it closes the process substitutions of its words."""
-    if not any("<(" in word.source or ">(" in word.source for word in words):
+    for word in words:
+        if "<(" in word.source or ">(" in word.source:
+            break
+    else:
         return run
 
     def run_finishing(shell: Shell) -> int:

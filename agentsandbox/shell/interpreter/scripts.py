@@ -13,7 +13,7 @@ from agentsandbox.shell.interpreter.options import OPTIONS, SHOPT_DEFAULTS
 from agentsandbox.shell.interpreter.redirections import open_file
 from agentsandbox.shell.interpreter.search import POSIX_SHELLS, find_on_path, skill_hint
 from agentsandbox.shell.interpreter.shell import Shell
-from agentsandbox.shell.interpreter.state import Invocation
+from agentsandbox.shell.interpreter.state import Invocation, Stops
 from agentsandbox.shell.interpreter.subshells import run_in_shell
 from agentsandbox.shell.interpreter.texts import pairs_quotes, run_commands
 from agentsandbox.shell.interpreter.traps import SignalHandler
@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Run
 
 
@@ -33,7 +34,12 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
     child.process.umask = shell.process.umask
     child.process.ceilings = shell.process.ceilings
     child.process.task = shell.process.task
-    child.process.pid = child.process.top_pid = shell.machine.scheduler.new_pid()
+    if shell.control.tail_depth == shell.budget.depth:
+        pid, parent = shell.process.pid, shell.process.parent
+    else:
+        pid, parent = shell.machine.scheduler.new_pid(), shell.process.pid
+    child.process.pid = child.process.top_pid = pid
+    child.process.parent = child.process.top_parent = parent
     child.specials.last_argument = name
     child.traps.handlers = shell.traps.ignored()
     for option in environment.get("SHELLOPTS", "").split(":"):
@@ -57,9 +63,10 @@ def run_script_text(
     full_path: str = "",
     options: Sequence[str] = (),
     errexit: bool = False,
+    start_file: bool = False,
     prepare: Callable[[Shell], None] | None = None,
 ) -> int:
-    """Run the text of a script file in a shell of its own."""
+    """Run the text of a script file in a shell of its own, `start_file` after that of BASH_ENV."""
     skill = shell.machine.skill_at(full_path) if full_path else None
     if skill is not None:
         environment = {
@@ -74,6 +81,7 @@ def run_script_text(
     if errexit:
         child.set_option("errexit", True)
         child.options = child.options.replace(errexit_is_default=True)
+        child.control.stops = Stops(shell.fds.get(2))
     for option in options:
         _set_letters(child, option[1:])
     if prepare is not None:
@@ -81,31 +89,23 @@ def run_script_text(
     notify = shell.machine.on_skill_script
     if skill is not None and notify is not None:
         notify(skill[1], full_path)
-    return run_child(shell, child, lambda inner: _run_script_commands(inner, text))
+    return run_child(shell, child, lambda inner: _run_script_commands(inner, text, start_file))
 
 
-def _run_script_commands(shell: Shell, text: str) -> int:
+def _run_script_commands(shell: Shell, text: str, start_file: bool) -> int:
     """Run a script file; say so if it stops only because the sandbox sets errexit for files."""
     try:
+        if start_file:
+            from agentsandbox.shell.builtins.source import run_start_file
+
+            run_start_file(shell)
         return run_commands(shell, text, main=True)
     except Stopped as end:
-        if shell.options.errexit_is_default and end.line < _last_line(text):
-            shell.complain(
-                f"stopped by status {end.status}; set +e goes on (D-script-errexit)", end.line
-            )
+        if shell.options.errexit_is_default:
+            from agentsandbox.shell.interpreter.stops import tell_stop
+
+            tell_stop(shell, end, text)
         raise
-
-
-def _last_line(text: str) -> int:
-    """The number of the last line with a command."""
-    lines = text.split("\n")
-    while lines and (lines[-1].strip() in _ENDS or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    return len(lines)
-
-
-_ENDS = frozenset(["", "fi", "esac", "}", ";;"])
-"""Lines that end a command without running another."""
 
 
 def run_child(shell: Shell, child: Shell, run: Run) -> int:
@@ -182,6 +182,11 @@ class _CommandLine:
     def base_name(self) -> str:
         """The name without its directory: "sh", "bash" and so on."""
         return self.name.rpartition("/")[2]
+
+    @property
+    def has_start_file(self) -> bool:
+        """Whether the shell begins with the file of BASH_ENV: `sh` does not."""
+        return self.base_name not in POSIX_SHELLS
 
     def _parse(self, words: Sequence[str]) -> list[str]:
         """Read the options; return the words behind them."""
@@ -264,7 +269,15 @@ class _CommandLine:
         child.stack.positional = rest[1:]
         child.values["BASH_EXECUTION_STRING"] = text
         self.prepare(child)
-        return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
+
+        def run(inner: Shell) -> int:
+            if self.has_start_file:
+                from agentsandbox.shell.builtins.source import run_start_file
+
+                run_start_file(inner)
+            return run_commands(inner, text, origin="-c: ")
+
+        return run_child(shell, child, run)
 
     def run_file(self, shell: Shell) -> int:
         """Run a script file, which may be a descriptor or a device."""
@@ -292,7 +305,7 @@ class _CommandLine:
                     shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
                     return 126
                 content = content.replace(b"\0", b"")
-                errexit = self.base_name == "sh" and shell.machine.script_errexit
+                errexit = shell.machine.stops_at_errors(self.base_name == "sh")
         except OSError as error:
             return self._not_opened(shell, file, error)
         return run_script_text(
@@ -303,6 +316,7 @@ class _CommandLine:
             self.environment,
             full_path=path,
             errexit=errexit,
+            start_file=self.has_start_file,
             prepare=self.prepare,
         )
 
@@ -335,7 +349,15 @@ class _CommandLine:
                 shell.write("sh: missing script path\n", 2)
                 return 2
             return 0
-        return run_child(shell, child, _run_stream)
+
+        def run(inner: Shell) -> int:
+            if self.has_start_file:
+                from agentsandbox.shell.builtins.source import run_start_file
+
+                run_start_file(inner)
+            return _run_stream(inner)
+
+        return run_child(shell, child, run)
 
 
 def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -364,47 +386,82 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
 
 
 def _run_stream(shell: Shell) -> int:
-    """Run commands from standard input, which they may replace."""
-    pending = ""
+    """Run commands from standard input, which they may read from or replace.
+
+    A command is read line by line until it is complete, and no further. While it is not, the lines
+    ahead are looked at, twice as much each time, so that a command of many lines is not parsed once
+    for each of them.
+    """
     line = 1
     status = 0
     while True:
         stream = shell.fds.get(0)
         try:
-            data = stream.readline() if stream is not None else b""
+            text, is_last = ("", True) if stream is None else _next_command_text(shell, stream)
         except OSError as error:
             reason = os.strerror(error.errno or errno.EIO)
             shell.write(f"{shell.invocation.called}: error reading input file: {reason}\n", 2)
             return 2
-        if not data:
-            break
-        shell.budget.step()
-        pending += decode(data.replace(b"\0", b""))
-        shell.budget.charge(len(pending))
-        complete = _is_complete(shell, pending)
-        if complete is None:
-            continue
-        count = pending.count("\n")
-        text, pending = pending, ""
-        status = run_commands(shell, text, first_line=line, main=True)
-        if not complete:
+        if text:
+            status = run_commands(shell, text, first_line=line, main=True)
+            line += text.count("\n")
+        if is_last:
             return status
-        line += count
-    if pending:
-        status = run_commands(shell, pending, first_line=line, main=True)
-    return status
 
 
-def _is_complete(shell: Shell, text: str) -> bool | None:
-    """Whether a text is complete commands; None if more must be read, False for an error."""
+def _next_command_text(shell: Shell, stream: Stream) -> tuple[str, bool]:
+    """Read the lines of the next commands; return them, and whether they are the last."""
+    text = ""
+    while True:
+        data = stream.readline()
+        if not data:
+            return text, True
+        shell.budget.step()
+        text += decode(data.replace(b"\0", b""))
+        shell.budget.charge(len(text))
+        end = _command_end(shell, text)
+        ahead = b""
+        while end is None and (ahead := _lines_ahead(stream, len(data) + len(text))):
+            more = decode(ahead)
+            shell.budget.charge(len(text) + len(more))
+            end = _command_end(shell, text + more)
+            if end is None:
+                stream.read(len(ahead))
+                text += more
+            elif end >= 0:
+                more = more[: end - len(text)]
+                stream.read(len(encode(more)))
+                return text + more, False
+            else:
+                stream.read(len(ahead))
+                return text + more, True
+        if end is not None:
+            return text, end < 0
+
+
+def _lines_ahead(stream: Stream, size: int) -> bytes:
+    """Return whole lines that can be read at once, about `size` bytes; b"" where that is unknown.
+
+    They are valid text without nulls, so that it is known how many bytes a part of them has.
+    """
+    ahead = stream.peek(size)
+    ahead = ahead[: ahead.rfind(b"\n") + 1]
+    return b"" if b"\0" in ahead else ahead
+
+
+def _command_end(shell: Shell, text: str) -> int | None:
+    """Return where the first complete command ends; None if it is incomplete, -1 for an error.
+
+    Further commands on its last line belong to it.
+    """
     if text.endswith("\\\n"):
         return None
     parser = Parser(text, extglob=shell.options.extglob, aliases=shell.active_aliases())
     parser.pairs_quotes = pairs_quotes(shell)
     parser.meter = shell.budget
     try:
-        while parser.next_command() is not None:
-            pass
+        if parser.next_command() is None:
+            return len(text)
     except ShellSyntaxError as error:
         if (
             error.at_end
@@ -412,5 +469,7 @@ def _is_complete(shell: Shell, text: str) -> bool | None:
             or "unexpected EOF" in error.message
         ):
             return None
-        return error.in_array
-    return None if parser.warnings else True
+        return len(text) if error.in_array else -1
+    if parser.warnings and parser.position >= len(parser.text):
+        return None
+    return len(text) - (len(parser.text) - parser.position)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import posixpath
 
-from agentsandbox.errors import Exit, ShellSyntaxError
+from agentsandbox.errors import ShellSyntaxError, Stopped
 from agentsandbox.kernel.streams import Stream, bytewise, encode
+from agentsandbox.shell.expansion.references import ElementWord, split_reference
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
 from agentsandbox.shell.interpreter.options import DEFAULT_OPTIONS, OPTIONS
@@ -175,7 +176,11 @@ class Shell:
             if name.startswith("BASH_FUNC_") and name.endswith("%%"):
                 self._import_function(name[10:-2], text)
                 continue
-            if not is_name(name) or (name in READERS and name != "SECONDS"):
+            if not is_name(name):
+                if name:
+                    self.variables.passed_on = {**self.variables.passed_on, name: text}
+                continue
+            if name in READERS and name != "SECONDS":
                 continue
             values[name] = text
             attributes[name] = EXPORT
@@ -273,9 +278,10 @@ class Shell:
     def _become_subshell(self) -> None:
         """Change what a new process has of its own."""
         self.process.level += 1
+        self.process.parent = self.process.pid
         self.process.pid = self.machine.scheduler.new_pid()
         self.control.loops = 0
-        self.control.own_depth = -1
+        self.control.own_depth = self.control.tail_depth = -1
         self.specials.random = UNSEEDED
         traps = self.traps
         if traps.pending:
@@ -391,9 +397,35 @@ class Shell:
         """Expand a subscript given as a text: a word for associative arrays, else arithmetic."""
         if not any(char in text for char in "$`\"'\\"):
             return text
+        if self.options.shopt["assoc_expand_once"] and (
+            associative or self.variables.is_associative(name)
+        ):
+            return text
         return (expand_key if associative or self.variables.is_associative(name) else expand_index)(
             self, text
         )
+
+    def reference(self, text: str, *, assigns: bool = True) -> tuple[str, str | None, bool] | None:
+        """Return the name and subscript of a builtin's operand, None for any other text.
+
+        The third value tells whether the subscript is not to be expanded again: it stands in a word
+        written as `a[$key]`. Builtins that assign go by that only under `assoc_expand_once`.
+        """
+        if isinstance(text, ElementWord):
+            once = not assigns or self.options.shopt["assoc_expand_once"]
+            parts = text.parts if once else None
+            if parts is not None:
+                return *parts, True
+        found = split_reference(text)
+        return None if found is None else (*found, False)
+
+    def element_key(self, text: str) -> tuple[str, str]:
+        """Return the name and the expanded subscript of a builtin's operand `name[subscript]`."""
+        base, _, rest = text.partition("[")
+        found = self.reference(text)
+        if found is not None and found[2]:
+            return base, rest[:-1]
+        return base, self.key(base, rest[:-1])
 
     def expand_text(self, text: str) -> str:
         """Expand a text as inside double quotes: a subscript, or PS4."""
@@ -486,7 +518,11 @@ class Shell:
         """Report an error of the shell; under `set -e` it ends the shell, even in conditions."""
         self.complain(message)
         if self.options.errexit:
-            raise Exit(1)
+            raise self.stopped(1)
+
+    def stopped(self, status: int, line: int | None = None) -> Stopped:
+        """Return what ends the shell under `set -e` because the command at `line` failed."""
+        return Stopped(status, self.line if line is None else line, self.error_name)
 
     def report(self, error: ExpansionError) -> None:
         """Report an error of an expansion with its place, unless it has been reported."""
@@ -499,7 +535,7 @@ class Shell:
             if stream is not None:
                 stream.write(encode(f"{error.place}{error.message}\n"))
         if error.readonly and self.options.errexit:
-            raise Exit(1)
+            raise self.stopped(1)
 
     def error_prefix(self, line: int | None = None) -> str:
         """Return the beginning of a message: "bash: line 3: "."""

@@ -109,6 +109,10 @@ class _HashedPaths(AssociativeArray):
         super().set(key, value)
         self.hashed[key] = (value, 0)
 
+    def keys(self, buckets: int = 256) -> list[str]:
+        """The keys in the order of bash's table of commands."""
+        return super().keys(buckets)
+
 
 class _Aliases(AssociativeArray):
     """BASH_ALIASES: an element is an alias."""
@@ -122,6 +126,10 @@ class _Aliases(AssociativeArray):
     def set(self, key: str, value: str) -> None:
         super().set(key, value)
         self.shell.definitions = self.shell.definitions.replace(aliases=dict(self.items))
+
+    def keys(self, buckets: int = 64) -> list[str]:
+        """The keys in the order of bash's table of aliases."""
+        return super().keys(buckets)
 
     def remove(self, key: str) -> None:
         super().remove(key)
@@ -160,7 +168,7 @@ READERS: dict[str, Callable[[ShellParts], object]] = {
     "EPOCHREALTIME": _now,
     "LINENO": lambda shell: shell.line if shell.traps.line is None else shell.traps.line,
     "BASHPID": lambda shell: shell.process.pid,
-    "PPID": lambda shell: shell.process.top_pid - 1,
+    "PPID": lambda shell: shell.process.top_parent,
     "UID": lambda shell: 1000,
     "EUID": lambda shell: 1000,
     "HISTCMD": lambda shell: 0,

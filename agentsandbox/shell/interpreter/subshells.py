@@ -13,14 +13,13 @@ for everything that it forks, and counts some failures for the parent and not fo
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 
 from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
 from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
-from agentsandbox.shell.interpreter.failures import command_failed
+from agentsandbox.shell.interpreter.failures import command_failed, telling
 from agentsandbox.shell.interpreter.redirections import redirected
 from agentsandbox.shell.interpreter.traps import (
     SignalHandler,
@@ -75,8 +74,10 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
             end.signal != SIGKILL and end.target in (0, shell.process.pid)
         )
         if is_own and shell.traps.handlers.get("EXIT"):
-            with suppress(PipeClosed):
+            try:
                 run_exit_trap(shell, int(shell.status))
+            except PipeClosed:
+                pass
         shell.traps.handlers = {}
         if not goes_on:
             shell.finish()
@@ -197,15 +198,19 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     In the latter ERR counts for the commands inside, not for the command itself.
     """
     if isinstance(command, Subshell):
-        child = redirected(command.redirections, compile_command(command.body))
+        body = compile_command(command.body)
+        if isinstance(command.body, SimpleCommand):
+            body = alone(body)
+        child = telling(redirected(command.redirections, body), command.body)
         return in_subshell(child, command.line, command), child
     run = compile_command(command)
     if isinstance(command, Group):
-        return run, run
+        return run, telling(run, command)
     if not isinstance(command, (SimpleCommand, Pipeline)) or (
         isinstance(command, Pipeline) and command.timed
     ):
-        return run, _without_exit_trap(run)
+        return run, _without_exit_trap(telling(run, command))
+    is_simple = isinstance(command, SimpleCommand)
     asks_nothing = (
         isinstance(command, SimpleCommand)
         and not command.words
@@ -213,11 +218,24 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     )
 
     def run_alone(shell: Shell) -> int:
-        shell.control.own_depth = shell.budget.depth
+        control = shell.control
+        control.own_depth = shell.budget.depth
+        if is_simple:
+            control.tail_depth = control.own_depth
         status = run(shell)
         return 0 if asks_nothing else status
 
-    return run, run_alone
+    return run, telling(run_alone, command)
+
+
+def alone(run: Run) -> Run:
+    """Run a simple command that is all that a subshell does: a program takes its place."""
+
+    def run_in_place(shell: Shell) -> int:
+        shell.control.tail_depth = shell.budget.depth
+        return run(shell)
+
+    return run_in_place
 
 
 def _makes_child(redirection: Redirection) -> bool:
@@ -295,7 +313,8 @@ def text_of(node: Command) -> str:
     text = print_command(node)
     if not isinstance(node, (Group, Subshell)):
         return text
-    return re.sub(r"(?<![;&{]) \}", "; }", re.sub(r"\s*\n\s*", " ", text))
+    joined = " ".join(filter(None, map(str.strip, text.split("\n"))))
+    return re.sub(r"(?<![;&{]) \}", "; }", joined)
 
 
 @compiles(Background)
@@ -315,7 +334,9 @@ def _background(node: Background) -> Run:
             text.append(text_of(node.command) if simple else "…")
         if shell.slow and isinstance(command, SimpleCommand):
             before_command(shell, text[0], command.line)
-        process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
+        process = start_subshell(
+            shell, run, shell.fds, text[0], detach_input=not shell.control.input_given
+        )
         process.is_job = True
         shell.jobs.latest_pid = process.pid
         shell.jobs.add(process, text[0])
