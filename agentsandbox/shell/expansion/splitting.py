@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-_DEFAULT_FIELDS = lazily(r"[^ \t\n]+").findall
+_DEFAULT_FIELDS = lazily(r"[^ \t\n]+")
 _MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
 
 
 @cache_short(64)
 def _delimiters(ifs: str) -> re.Pattern[str]:
     """Matches one delimiter: blanks of IFS around at most one other character of it."""
+    import re
+
     blanks = "".join(re.escape(char) for char in ifs if char in " \t\n")
     others = "".join(re.escape(char) for char in ifs if char not in " \t\n")
     blank = f"[{blanks}]" if blanks else "(?!)"
@@ -35,7 +37,7 @@ _LONG = 65536
 def split_fields(text: str, ifs: str) -> list[str]:
     """Split an unquoted expansion that is a whole word into fields."""
     if ifs == " \t\n":
-        return _DEFAULT_FIELDS(text)
+        return _DEFAULT_FIELDS.findall(text)
     if not ifs:
         return [text] if text else []
     fields: list[str] = []
@@ -60,6 +62,8 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
 
     Characters at `escaped` positions never split.
     """
+    import re
+
     blanks = {char for char in ifs if char in " \t\n"}
     others = set(ifs) - blanks
     seek = re.compile(f"[{re.escape(ifs)}]").search

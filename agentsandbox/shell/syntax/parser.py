@@ -29,7 +29,6 @@ errors end more or less than the others: a `ShellSyntaxError` says so in its att
 from __future__ import annotations
 
 import functools
-import re
 
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
@@ -60,6 +59,7 @@ from agentsandbox.shell.syntax.words import BARE_WORD, KNOWN_WORD, WordReader, k
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping
 
 RESERVED = frozenset(
@@ -903,7 +903,7 @@ def _delimiter(source: str) -> tuple[str, bool]:
         if ansi is not None:
             return decode_ansi_c(ansi)
         if double is not None:
-            return re.sub(r'\\([$`"\\])', r"\1", double)
+            return _ESCAPED.sub(r"\1", double)
         return single if single is not None else escaped
 
     return _DELIMITER.sub(unquote, source), quoted
@@ -912,10 +912,10 @@ def _delimiter(source: str) -> tuple[str, bool]:
 _TIME_OPTION = lazily(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
 _DELIMITER = lazily(
-    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
-    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
-    re.DOTALL,
+    r"""(?s)\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
+    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)"""
 )
+_ESCAPED = lazily(r'\\([$`"\\])')
 
 
 def read_arithmetic(text: str) -> tuple[Part, ...]:
