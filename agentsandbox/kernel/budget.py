@@ -8,7 +8,6 @@ here is charged before it is allocated.
 
 from __future__ import annotations
 
-import math
 from time import monotonic
 
 from agentsandbox.errors import LimitReached
@@ -124,7 +123,7 @@ class Budget:
     def cancel(self) -> None:
         """End the execution at its next step, or at once if it sleeps. Safe in any thread."""
         self.cancelled = True
-        self.deadline = -math.inf
+        self.deadline = float("-inf")
         # The next step looks at the clock. If a step counts right now, one of the next thousand
         # does.
         self.left = 0

@@ -152,7 +152,7 @@ def _when_needed(node: SimpleCommand) -> Run:
 def _call(node: SimpleCommand) -> Run | None:
     """Compile a command of plain words, which may be the call of a function; None for others."""
     name = node.words[0].source
-    if _FUNCTION_NAME.fullmatch(name) is None:
+    if not (name.isalpha() and name.isascii()) and _FUNCTION_NAME.fullmatch(name) is None:
         return None
     for word in node.words:
         if "<(" in word.source or ">(" in word.source or not isinstance(word, Word):

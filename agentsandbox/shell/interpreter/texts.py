@@ -20,7 +20,7 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
-from agentsandbox.shell.syntax.parser import Parser, known_command, match_known
+from agentsandbox.shell.syntax.parser import Parser, lone_command, match_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: i
         match = match_known(text, 0)
         is_known = match is not None and match.end() == len(text)
     if is_known:
-        command = known_command(text, first_line)
+        command = lone_command(text, first_line)
         if command is not None:
             return Program([compile_command(command)], None, [])
     parser = Parser(text, first_line=first_line, extglob=extglob)

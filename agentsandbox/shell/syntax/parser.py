@@ -834,8 +834,13 @@ def known_command(source: str, line: int) -> SimpleCommand | None:
     it on this line; None if the words must be read where they stand.
     """
     if len(source) > _LONGEST_KNOWN:
-        return _read_known_command(source, line, "")
+        return lone_command(source, line)
     return _known_commands(source, line)
+
+
+def lone_command(source: str, line: int) -> SimpleCommand | None:
+    """Return the same for a text that is a script of its own: as a whole it is kept elsewhere."""
+    return _read_known_command(source, line, "")
 
 
 def _read_known_command(source: str, line: int, key: str | None = None) -> SimpleCommand | None:
