@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.formats import as_bytes, format_one, format_values
@@ -28,7 +29,6 @@ from agentsandbox.commands.awk.values import (
     text_number,
     to_number,
 )
-from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ _BIGGEST = 2.0**53
 _ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
 _MOST_KEYS = 16_384
-_NO_CHARACTER = lazily("[\udc80-\udcff]")
+_NO_CHARACTER = re.compile("[\udc80-\udcff]")
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
