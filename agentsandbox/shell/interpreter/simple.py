@@ -560,7 +560,9 @@ def run_words(
         for assignment in assignments:
             assignment.apply(shell)
             if assignment.subscript is None:
-                shell.variables.add(shell.variables.resolve(assignment.name), EXPORT)
+                target = shell.variables.resolve(assignment.name)
+                shell.variables.keep(target)
+                shell.variables.add(target, EXPORT)
         status = builtin.call(shell, arguments)
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
