@@ -46,7 +46,7 @@ if TYPE_CHECKING:
         python: PythonRuntime | bool
         javascript: JavaScriptRuntime | bool
         limits: Limits
-        network: NetworkPolicy | None
+        network: NetworkPolicy | Mapping[str, Callable[..., Any]] | None
         script_errexit: ScriptErrexit
         jobs: Jobs
         on_command: Policy | None
@@ -150,7 +150,9 @@ class SandboxOptions:
     limits: Limits
     """The ceilings on time, output, files and values."""
     network: NetworkPolicy | None
-    """The network access of the host's commands; None for no access."""
+    """What curl, wget, git and guests may reach; None for nothing but the sandbox's own loopback.
+
+    A mapping host → function lets functions of the host answer (see `NetworkPolicy.hosts`)."""
     script_errexit: ScriptErrexit
     """Which script files stop at the first error, as with `set -e`: "sh" for `sh FILE` and files
     that begin with `#!/bin/sh` or without `#!`, "always" for those in bash as well, or "never"."""

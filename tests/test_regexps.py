@@ -23,6 +23,7 @@ HARMFUL = [
 ]
 
 
+# TM-TIME-3
 @pytest.mark.parametrize(("pattern", "text"), HARMFUL)
 def test_harmful_patterns_take_linear_time(pattern: str, text: str) -> None:
     started = time.monotonic()

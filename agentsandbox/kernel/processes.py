@@ -146,6 +146,7 @@ class Deferred:
         self.process: Process | None = None
 
 
+# TM-HOST-3, TM-TIME-5, TM-MEM-5
 class Scheduler:
     """All processes of one sandbox.
 
@@ -341,7 +342,10 @@ class Scheduler:
         """Take deferred work back to run it here; return False if it was started already."""
         if deferred.process is not None:
             return False
-        self.deferred.remove(deferred)
+        if self.deferred[-1] is deferred:
+            self.deferred.pop()
+        else:
+            self.deferred.remove(deferred)
         return True
 
     # waiting
@@ -363,18 +367,18 @@ class Scheduler:
             if following is not process:
                 self._switch(following)
 
-    def wait_outside(self, ready: Callable[[], bool]) -> None:
+    def wait_outside(self, ready: Callable[[], bool], timeout: float | None = None) -> bool:
         """Let others run until another thread has made `ready()` true.
 
-        That thread calls `budget.call()` afterwards. While all processes wait it may take the
-        `gate` and look at the files, but not change them.
+        Return False if `timeout` seconds pass first. That thread calls `budget.call()` afterwards.
+        While all processes wait it may take the `gate` and look at the files, but not change them.
         """
         if self.gate is None:
             self.gate = allocate_lock()
             self.gate.acquire()
         self._outside += 1
         try:
-            self.block(ready)
+            return self.block(ready, timeout)
         finally:
             self._outside -= 1
 

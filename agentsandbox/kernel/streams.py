@@ -265,7 +265,7 @@ class BytesReader(Stream):
     __slots__ = ("data", "position")
 
     def __init__(self, data: bytes) -> None:
-        super().__init__()
+        self.references = 1
         self.data = data
         self.position = 0
 
@@ -387,7 +387,7 @@ class Pipe(Stream):
     __slots__ = ("_chunks", "_position", "_size", "readers", "scheduler")
 
     def __init__(self, scheduler: Waiting) -> None:
-        super().__init__()
+        self.references = 1
         self.scheduler = scheduler
         self.readers = 1
         self._chunks: list[bytes] = []
@@ -408,7 +408,7 @@ class Pipe(Stream):
         self._size += len(data)
         if self._size >= PIPE_BYTES:
             held = self.scheduler.budget.hold(len(data)) if len(data) > PIPE_BYTES else None
-            self.scheduler.block(self._has_room)
+            self.scheduler.block(self.has_room)
             if held is not None:
                 held.release()
             if not self.readers:
@@ -421,7 +421,17 @@ class Pipe(Stream):
             return OutputError(errno.EPIPE, os.strerror(errno.EPIPE))
         return PipeClosed()
 
-    def _has_room(self) -> bool:
+    def put(self, data: bytes) -> None:
+        """Write as a process of its own does: wait for room first, not for the reader after."""
+        if self._size >= PIPE_BYTES and self.readers:
+            self.scheduler.block(self.has_room)
+        if not self.readers:
+            raise self._unread()
+        self._chunks.append(data)
+        self._size += len(data)
+
+    def has_room(self) -> bool:
+        """Whether a write would return at once."""
         return self._size < PIPE_BYTES or not self.readers
 
     # the reading end
@@ -442,7 +452,7 @@ class Pipe(Stream):
     def read(self, size: int = -1) -> bytes:
         if size < 0:
             return self._read_all()
-        if not self._wait() or not size:
+        if (not self._size and not self._wait()) or not size:
             return b""
         chunks = self._chunks
         if len(chunks) > 1 and len(chunks[0]) - self._position < size:
@@ -538,7 +548,7 @@ class PipeReader(Stream):
     __slots__ = ("pipe",)
 
     def __init__(self, pipe: Pipe) -> None:
-        super().__init__()
+        self.references = 1
         self.pipe = pipe
 
     def weigh(self, scale: Scale) -> None:

@@ -309,10 +309,12 @@ def _network(argument: str, value: object) -> object:
         return None
     from agentsandbox.network import NetworkPolicy
 
+    if isinstance(value, Mapping):
+        return NetworkPolicy(hosts=value)
     if not isinstance(value, NetworkPolicy):
         raise wrong_type(
             argument,
-            "a NetworkPolicy or None",
+            "a NetworkPolicy, a mapping of hosts to functions, or None",
             value,
             "NetworkPolicy(allow=['https://…']) says what is allowed",
         )

@@ -113,11 +113,45 @@ PROCESSES = {
     "import subprocess as s\ntry: s.run(['nope'])\nexcept FileNotFoundError as e: print(e)": (
         "[Errno 2] No such file or directory: 'nope'\n"
     ),
-    "import subprocess as s\np = s.Popen(['cat'], stdin=s.PIPE, stdout=s.PIPE)\n"
-    "p.stdin.write(b'1'); p.stdout.read()\ntry: p.stdin.write(b'2'); p.stdin.flush()\n"
-    "except NotImplementedError as e: print(str(e)[:59])": (
-        "a child that runs beside Python in a dialogue is not availa\n"
+    "import subprocess as s\np = s.Popen(['cat'], stdin=s.PIPE, stdout=s.PIPE, text=True)\n"
+    "for word in 'ab': print(word, file=p.stdin, flush=True); print(p.stdout.readline(), p.poll())\n"
+    "p.stdin.close(); print(p.wait())": "a\n None\nb\n None\n0\n",
+    "import subprocess as s, sys\np = s.Popen('echo 1; read a; echo 2', shell=True, stdin=s.PIPE, "
+    "stdout=s.PIPE)\nprint(p.stdout.readline(), p.poll())\np.stdin.close(); print(p.stdout.read())": (
+        "b'1\\n' None\nb'2\\n'\n"
     ),
+    "import subprocess as s\nd = b'x' * 300_000\n"
+    "print(s.run(['cat'], input=d, capture_output=True).stdout == d)": "True\n",
+    "import subprocess as s, time\nt = time.monotonic()\n"
+    "for p in [s.Popen(['sleep', '0.4']) for _ in range(8)]: p.wait()\n"
+    "print(time.monotonic() - t < 3)": "True\n",
+    "import subprocess as s\np = s.Popen(['sleep', '9']); p.terminate(); print(p.wait(), p.poll())": (
+        "-15 -15\n"
+    ),
+    "import os, subprocess as s\nos.umask(0o77); s.run(['touch', 'u'])\n"
+    "print(oct(os.stat('u').st_mode & 0o777))": "0o600\n",
+    "import subprocess as s\nwith open('i', 'w') as f: f.write('1\\n2\\n')\n"
+    "with open('i', 'rb', 0) as f: f.readline(); print(s.run(['cat'], stdin=f, capture_output=True)"
+    ".stdout)": "b'2\\n'\n",
+    "import subprocess as s\nopen('t', 'w').write('echo hi'); import os; os.chmod('t', 0o755)\n"
+    "try: s.run(['./t'])\nexcept OSError as e: print(e)": ("[Errno 8] Exec format error: './t'\n"),
+    "import os\nr, w = os.pipe(); os.write(w, b'p'); os.close(w); print(os.read(r, 9), os.read(r, 9))": (
+        "b'p' b''\n"
+    ),
+    "import os, select\nr, w = os.pipe(); print(select.select([r], [w], [], 0)[0])\n"
+    "os.write(w, b'p'); print(select.select([r], [], [], 9)[0] == [r])\nos.set_blocking(r, False)\n"
+    "os.read(r, 1)\ntry: os.read(r, 1)\nexcept BlockingIOError as e: print(e)": (
+        "[]\nTrue\n[Errno 11] Resource temporarily unavailable\n"
+    ),
+    "import os\np = os.spawnvp(os.P_NOWAIT, 'sh', ['sh', '-c', 'exit 3'])\n"
+    "print(os.waitpid(p, 0)[1])\ntry: os.wait()\nexcept ChildProcessError as e: print(e)": (
+        "768\n[Errno 10] No child processes\n"
+    ),
+    "import asyncio as a\nasync def f():\n  p = await a.create_subprocess_exec('cat', stdin=-1, "
+    "stdout=-1)\n  p.stdin.write(b'1\\n'); print(await p.stdout.readline())\n  "
+    "print(await p.communicate(b'2'))\n  p = await a.create_subprocess_exec('sleep', '9')\n  "
+    "try: await a.wait_for(p.wait(), 0.05)\n  except TimeoutError: p.kill(); print(await p.wait())\n"
+    "a.run(f())": "b'1\\n'\n(b'2', None)\n-9\n",
     "import os\nprint(os.system('exit 3') >> 8, os.popen('echo p').read())": "3 p\n\n",
     "import os, signal\nsignal.signal(10, lambda n, f: print('got', n))\nos.kill(os.getpid(), 10)": (
         "got 10\n"
@@ -125,6 +159,11 @@ PROCESSES = {
     "import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', 'raise SystemExit(4)']))": (
         "CompletedProcess(args=['/usr/bin/python3', '-c', 'raise SystemExit(4)'], returncode=4)\n"
     ),
+    "import signal, time\ndef late(*a): raise TimeoutError('late')\n"
+    "signal.signal(signal.SIGALRM, late)\ndef spin():\n  while True: pass\n"
+    "for f in (spin, lambda: time.sleep(9), lambda: __import__('subprocess').run(['sleep', '9'])):\n"
+    "  signal.setitimer(signal.ITIMER_REAL, 0.05)\n  try: f()\n  except TimeoutError as e: print(e)\n"
+    "signal.alarm(9); print(signal.alarm(0))": "late\nlate\nlate\n9\n",
     "import os\ntry: os.fork()\nexcept NotImplementedError as e: print(str(e)[:24])": (
         "os.fork is not available\n"
     ),
@@ -158,11 +197,17 @@ THREADS = {
     "asyncio.run(main())": "[2, 1, 3]\n",
     "import asyncio\nasync def main():\n    p = await asyncio.create_subprocess_shell('echo x', stdout=-1)\n"
     "    print(await p.communicate())\nasyncio.run(main())": "(b'x\\n', None)\n",
-    "import multiprocessing\ntry: multiprocessing.Pool()\n"
-    "except NotImplementedError as e: print(str(e)[:38])": "multiprocessing.Pool is not available i\n"[
-        :38
-    ]
-    + "\n",
+    "import multiprocessing\ntry: multiprocessing.RawArray('i', 3)\n"
+    "except NotImplementedError as e: print(str(e)[:41])": "multiprocessing.RawArray is not available\n",
+    "import multiprocessing as m\nprint(m.Pool().map(abs, [-1, 2]), m.cpu_count())": "[1, 2] 1\n",
+    "import threading, time\ndef f():\n  for i in 'ab': print(i); time.sleep(0.01)\n"
+    "t = threading.Thread(target=f)\nt.start()\nprint('main', t.is_alive(), threading.active_count())\n"
+    "t.join()\nprint(t.is_alive())": "a\nmain True 2\nb\nFalse\n",
+    "import threading, time\ndone = False\ndef f():\n  while not done: pass\n  print('seen')\n"
+    "t = threading.Thread(target=f)\nt.start()\ndone = True\nt.join()": "seen\n",
+    "import threading\nclass C:\n  def __init__(self): self.__n = 2\n  def f(self, *, k=3):\n"
+    "    while self.__n: self.__n -= 1\n    print('k', k, threading.current_thread().name)\n"
+    "t = threading.Thread(target=C().f, kwargs={'k': 4}, name='T')\nt.start()\nt.join()": "k 4 T\n",
 }
 
 
@@ -182,7 +227,7 @@ ERRORS = {
     "import math; math.exp(1000)": "OverflowError: math range error",
     "2.0 ** 5000": "OverflowError: (34, 'Numerical result out of range')",
     "import urllib.request as u; u.urlopen('http://host/')": (
-        "urllib.error.URLError: <urlopen error [Errno 101] "
+        "urllib.error.URLError: <urlopen error [Errno -3] "
         "the network is not available in this sandbox's Python>"
     ),
 }

@@ -162,6 +162,7 @@ def test_sandbox_takes_a_runtime_or_a_flag(value: object) -> None:
         Sandbox(python=value)  # type: ignore[arg-type]
 
 
+# TM-GUEST-1
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc")
 def test_a_guest_opens_no_file_of_the_host() -> None:
     """Under strace a prepared guest makes no call that opens a file, a socket or a process."""

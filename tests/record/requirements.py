@@ -41,7 +41,7 @@ DECISIONS = {
         ' `"always"` and `"never"` are the other two; `execute()` is off.'
     ),
 }
-"""Rows of the list of decisions, for demands that contradict each other: what was decided, and why."""
+"""Rows of the list of decisions, for demands that contradict each other: what was decided, why."""
 
 CONTEXT = "about the source's own project"
 NO_TEST = {

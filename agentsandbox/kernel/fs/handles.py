@@ -83,6 +83,8 @@ class MemoryFile(File):
         node = self.node
         if node.owner is not fs.token:
             node = fs.own_open(self)
+        if node.mode & 0o6000:
+            fs.drop_set_ids(node)
         size = len(node.data)
         start = size if self.append else self.offset
         end = start + len(data)
@@ -124,6 +126,8 @@ class MemoryFile(File):
             raise os_error(errno.EINVAL, self.path)
         fs = self.fs
         node = fs.own_open(self)
+        if node.mode & 0o6000:
+            fs.drop_set_ids(node)
         old = len(node.data)
         if size > old:
             room = fs.room(old)

@@ -20,6 +20,7 @@ import functools
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.patterns.wildcards import Stars
 
 TYPE_CHECKING = False
@@ -48,14 +49,14 @@ WIDE_CLASSES = {
 }
 """Classes that need a regular expression of their own."""
 _SPECIAL = frozenset("*?[\\")
-_NO_MAGIC = re.compile(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
-_QUOTED = re.compile(r"\\(.)", re.DOTALL)
+_NO_MAGIC = lazily(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
+_QUOTED = lazily(r"\\(.)", re.DOTALL)
 MAX_PATTERN = 16384
 """The largest length of a pattern with operators."""
 SHORT = 512
 """The largest length of a pattern in a cache: the caches belong to no sandbox and stay small."""
-_MISCOUNTED = re.compile(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
-EXTENDED = re.compile(r"[?*+@!]\(")
+_MISCOUNTED = lazily(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
+EXTENDED = lazily(r"[?*+@!]\(")
 
 
 class ShellPattern:
@@ -167,6 +168,7 @@ class Patience:
             raise LimitReached("steps", "the pattern takes too long to match")
 
 
+# TM-TIME-3
 class ExtendedPattern:
     """A pattern with ?( *( +( @( !( as a machine over sets of positions.
 

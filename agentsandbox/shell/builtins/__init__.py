@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import functools
-import importlib
 import os
 
 from agentsandbox.errors import CommandError, Exit
@@ -175,7 +174,7 @@ def define(
 @functools.cache
 def _load(name: str) -> Builtin:
     module_name, attribute = _MODULES.get(name, (name, name))
-    module = importlib.import_module(f"agentsandbox.shell.builtins.{module_name}")
+    module = __import__(f"agentsandbox.shell.builtins.{module_name}", fromlist=[attribute])
     found: Builtin = module.__dict__[attribute]
     return found
 

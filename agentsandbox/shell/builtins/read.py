@@ -6,6 +6,7 @@ import functools
 import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.predicates import parse_test_integer
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.builtins import define, invalid_number, parse_letters
@@ -103,7 +104,7 @@ def _seconds(text: str) -> float:
     return min(float(f"0{digits}0" if "." in digits else f"0{digits}"), 1e9)
 
 
-_SECONDS = re.compile(r"\+?[0-9]*(?:\.[0-9]*)?|-0*(?:\.0*)?")
+_SECONDS = lazily(r"\+?[0-9]*(?:\.[0-9]*)?|-0*(?:\.0*)?")
 
 
 def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
@@ -149,7 +150,7 @@ def _ends_in_backslash(line: bytes) -> bool:
     return (len(line) - len(line.rstrip(b"\\"))) % 2 == 1
 
 
-_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
+_ESCAPE = lazily(r"\\(.?)", re.DOTALL)
 
 
 def unescape(text: str) -> tuple[str, set[int]]:

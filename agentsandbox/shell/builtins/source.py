@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from agentsandbox.errors import CommandError, Return
@@ -53,7 +54,8 @@ def run_start_file(shell: Shell) -> None:
         shell.write(f"{shell.invocation.called}: {error.message}\n", 2)
         return
     except OSError as error:
-        shell.write(f"{shell.invocation.called}: {name}: {os.strerror(error.errno or 5)}\n", 2)
+        reason = os.strerror(error.errno or errno.EIO)
+        shell.write(f"{shell.invocation.called}: {name}: {reason}\n", 2)
         return
     stops = shell.options.errexit
     if stops:
@@ -68,7 +70,7 @@ def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError
     if isinstance(error, CommandError):
         shell.complain(f"{prefix}{error.message}")
     else:
-        shell.complain(f"{name}: {os.strerror(error.errno or 5)}")
+        shell.complain(f"{name}: {os.strerror(error.errno or errno.EIO)}")
     if "RETURN" in shell.traps.handlers:
         run_trap(shell, "RETURN")
     if isinstance(error, CommandError):

@@ -22,6 +22,7 @@ import functools
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
 from agentsandbox.shell.syntax.arithmetic import (
@@ -51,12 +52,12 @@ MAX_RECURSION = 1024
 _ON_A_STACK = 32
 """How many of them nest on one stack."""
 
-_OPERANDS = re.compile(f"{OPERAND}(.)", re.DOTALL)
+_OPERANDS = lazily(f"{OPERAND}(.)", re.DOTALL)
 _seen: dict[str, int] = {}
 """Small numbers by their texts, which scripts compute with again and again."""
 _LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
 _SPAN = 0x10000000000000000
-INTEGER = re.compile(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
+INTEGER = lazily(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
 
 
 def wrap(number: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.patterns.filenames import compile_glob, glob_matcher
 from agentsandbox.shell.expansion.errors import ExpansionError
 
@@ -16,14 +17,14 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
-_BASIC_MAGIC = re.compile(r"[*?\[]")
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_ESCAPED_SLASH = re.compile(r"(\\[^/])|\\(/)", re.DOTALL)
-_CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
+_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
+_BASIC_MAGIC = lazily(r"[*?\[]")
+_ESCAPE = lazily(r"\\(.)", re.DOTALL)
+_ESCAPED_SLASH = lazily(r"(\\[^/])|\\(/)", re.DOTALL)
+_CLOSED_MAGIC = lazily(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
 """What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
-_CLOSED_BASIC_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
-_GLOBIGNORE = re.compile(r"(?:\\.|\[[!^]?\]?(?:\[:\w*:\]|[^\]])*+(?:\]|\Z)|[^:\[\\]+)++", re.DOTALL)
+_CLOSED_BASIC_MAGIC = lazily(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
+_GLOBIGNORE = lazily(r"(?:\\.|\[[!^]?\]?(?:\[:\w*:\]|[^\]])*+(?:\]|\Z)|[^:\[\\]+)++", re.DOTALL)
 """One pattern of GLOBIGNORE: a colon inside a bracket expression, even one without its end, does
 not end it."""
 _LONGEST_GLOBIGNORE = 65_536

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.braced import NAME
 from agentsandbox.shell.syntax.parser import Parser
 
-_PLAIN = re.compile(r"""\[([^][$`"'\\]+)\]""")
-_OPERATOR = re.compile(r"\+?=")
+_PLAIN = lazily(r"""\[([^][$`"'\\]+)\]""")
+_OPERATOR = lazily(r"\+?=")
 
 
 class ElementWord(str):

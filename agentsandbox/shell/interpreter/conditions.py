@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.predicates import NUMERIC
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
@@ -190,7 +189,7 @@ def _word(node: CondWord, sign: Sign) -> Test:
     return test
 
 
-_ELEMENT = re.compile(r'"?[A-Za-z_][A-Za-z0-9_]*\[')
+_ELEMENT = lazily(r'"?[A-Za-z_][A-Za-z0-9_]*\[')
 
 
 def _expands(parts: tuple[Part, ...]) -> bool:

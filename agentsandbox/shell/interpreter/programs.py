@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat as stat_module
 
 from agentsandbox.contract.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
 from agentsandbox.kernel.fs.shebang import is_binary, shebang_of
 from agentsandbox.kernel.processes import SIGNALS
@@ -27,6 +27,8 @@ from agentsandbox.shell.interpreter.search import (
     POSIX_SHELLS,
     SHELL_NAMES,
     locate,
+    located_tool,
+    remember_tool,
     skill_hint,
 )
 from agentsandbox.shell.interpreter.subshells import run_subshell
@@ -53,6 +55,10 @@ def run_external(
         budget.tick()
     if "/" not in name:
         own = shell.machine.commands.get(name)
+        if own is None and path is None:
+            own = located_tool(shell, name)
+            if own is not None and _is_too_long(argv, environment):
+                own = None
         if own is not None:
             return _run_tool(shell, own, argv, environment)
     located = locate(shell, name, path) if name else None
@@ -117,6 +123,8 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
         tool = shell.machine.find_command(name)
         if tool is None:
             return _run_builtin_tool(shell, name, argv, environment)
+        if path == f"/usr/bin/{name}":
+            remember_tool(shell, path, tool)
         return _run_tool(shell, tool, argv, environment)
     return _run_script(shell, path, full, content, argv, environment)
 
@@ -204,8 +212,7 @@ def _run_tool(
             return refused
     shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # its work may grow with its words
     fds = shell.fds
-    closed = Closed()
-    streams = fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed
+    streams = fds.get(0) or Closed(), fds.get(1) or Closed(), fds.get(2) or Closed()
     context = context_for(shell, argv[0], argv[1:], environment, *streams)
     process = shell.machine.scheduler.current
     table, process.descriptors = process.descriptors, fds
@@ -306,18 +313,33 @@ class _Children:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         ignoring: Collection[int] | None = None,
+        umask: int | None = None,
     ) -> Process:
         """Start a command as a process of its own."""
         child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
+        if umask is not None:
+            child.process.umask = umask
+        held = [stream for stream in child.fds.values() if isinstance(stream, Stream)]
+        for stream in held:
+            stream.acquire()
+
+        def end() -> None:
+            for stream in held:
+                stream.release()
+
         scheduler = child.machine.scheduler
         environment = self.environment if env is None else env
 
         def body() -> int:
             child.process.task = scheduler.current
             child.process.task.on_signal = SignalHandler(child)
-            return _run_for_command(child, list(words), environment)
+            try:
+                return _run_for_command(child, list(words), environment)
+            finally:
+                end()
 
-        process = scheduler.start(body, words[0] if words else "", child.process.pid)
+        name = words[0] if words else ""
+        process = scheduler.start(body, name, child.process.pid, give_up=end)
         child.process.task = process
         return process
 
@@ -462,5 +484,5 @@ def _hint_at(shell: Shell, name: str) -> None:
 
 
 _BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl"}
-_LETTERS = re.compile(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
+_LETTERS = lazily(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
 """What may stand behind the name of a shell: nothing, or options that are one letter each."""

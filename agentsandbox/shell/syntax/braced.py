@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.contexts import BRACE, BRACE_H, BRACE_Q, ESCAPABLE, HERE, SUBSCRIPT
 from agentsandbox.shell.syntax.lexer import Lexer
 from agentsandbox.shell.syntax.nodes import TRANSFORMATIONS, Literal, Parameter, Part, Quoted, Word
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+NAME = lazily(r"[A-Za-z_][A-Za-z0-9_]*")
 """Of a variable."""
 SPECIAL = frozenset("@*#?-$!0123456789_")
 """What is a parameter by itself."""
-_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+|[0-9]+(?:\\\n[0-9]*)*+")
+_PARAMETER = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+|[0-9]+(?:\\\n[0-9]*)*+")
 """A name or a number, whose line may be joined."""
-_OPERATORS = re.compile(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
+_OPERATORS = lazily(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
 
 
 _NOT_OF_COUNT = frozenset(("+", "=", "/", "%"))

@@ -291,6 +291,28 @@ def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:
             )
 
 
+def is_own_file(place: Workplace, skill: AgentSkill, root: str, path: str) -> bool:
+    """Whether a path in the sandbox leads to a file of the skill that is as it was loaded."""
+    try:
+        real, base = place.fs.realpath(path), place.fs.realpath(root)
+        file = next((each for each in skill.files if f"{base}/{each.relative_path}" == real), None)
+        return file is not None and place.fs.read_bytes(real) == file.content
+    except OSError:
+        return False
+
+
+def real_path(fs: MemoryFileSystem, path: str) -> str:
+    """Return the real path of a file; of one that does not exist, in its real directory."""
+    try:
+        return fs.realpath(path)
+    except OSError:
+        above, name = posixpath.split(path.rstrip("/"))
+    try:
+        return posixpath.normpath(posixpath.join(fs.realpath(above or "/"), name))
+    except OSError:
+        return posixpath.normpath(path)
+
+
 def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:
     """Return the command that runs a script, None if there is none."""
     words = _first_line(content)
