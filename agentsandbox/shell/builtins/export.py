@@ -103,7 +103,8 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
     except ExpansionError as error:
         if error.ends:
             raise
-        if error.readonly and on & (ARRAY | ASSOCIATIVE) and isinstance(argument, str):
+        is_text = isinstance(argument, str) or not isinstance(argument.value, list)
+        if error.readonly and on & (ARRAY | ASSOCIATIVE) and is_text:
             error.message = f"{command}: {error.message}"
         shell.report(error)
         return 1
