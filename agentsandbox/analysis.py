@@ -38,7 +38,7 @@ from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 __all__ = ["Analysis", "FoundCommand", "FoundRedirection", "Opaque", "analyze"]
 
@@ -146,22 +146,33 @@ def analyze(script: str) -> Analysis:
 
 def known_text(word: Word) -> str | None:
     """Return the text of a word that depends on nothing and stays one word; otherwise None."""
-    texts: list[str] = []
-    for part in word.parts:
-        if isinstance(part, Quoted):
-            texts.append(part.text)
-        elif isinstance(part, Literal):
-            if any(char in part.text for char in "*?[{~"):
-                return None
-            texts.append(part.text)
-        elif isinstance(part, DoubleQuoted):
-            inner = known_text(Word(part.parts, ""))
-            if inner is None:
-                return None
-            texts.append(inner)
-        else:
-            return None
-    return "".join(texts)
+    texts: list[tuple[str, bool]] = []
+    return _joined(texts) if _collect(word.parts, texts, quoted=False) else None
+
+
+def _collect(parts: Iterable[Part], texts: list[tuple[str, bool]], *, quoted: bool) -> bool:
+    """Add (text, whether it is quoted) for each part; return False for one that is not known."""
+    for part in parts:
+        if isinstance(part, (Quoted, Literal)):
+            texts.append((part.text, quoted or isinstance(part, Quoted)))
+        elif not isinstance(part, DoubleQuoted) or not _collect(part.parts, texts, quoted=True):
+            return False
+    return True
+
+
+def _joined(texts: list[tuple[str, bool]]) -> str | None:
+    """Return the text, or None if it is a pattern, a brace expansion or has a tilde to expand.
+
+    `[` alone and `{}` are themselves.
+    """
+    bare = "".join("_" * len(text) if quoted else text for text, quoted in texts)
+    if bare.startswith("~") or any(mark in bare for mark in ("=~", ":~", "*", "?", "(")):
+        return None
+    if "[" in bare and "]" in bare[bare.index("[") + 2 :]:
+        return None
+    if "{" in bare and ("," in bare or ".." in bare) and "}" in bare[bare.index("{") :]:
+        return None
+    return "".join(text for text, _ in texts)
 
 
 def _note_command(analysis: Analysis, node: SimpleCommand) -> None:

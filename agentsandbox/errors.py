@@ -221,8 +221,12 @@ class Exit(ControlFlow):
 
 
 class Stopped(Exit):
-    """Ends the shell that it is raised in because of `set -e`: the command at `line` failed."""
+    """Ends the shell that it is raised in because of `set -e`: the command at `line` failed.
 
-    def __init__(self, status: int, line: int) -> None:
+    `file` is the name of its file in messages: of the script, or of what the script sourced.
+    """
+
+    def __init__(self, status: int, line: int, file: str) -> None:
         super().__init__(status)
         self.line = line
+        self.file = file

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agentsandbox.skills import AgentSkill
 
     Jobs = Literal["detach", "wait", "kill"]
+    ScriptErrexit = Literal["sh", "always", "never"]
 
     class SandboxKeywords(TypedDict, total=False):
         """The keywords of `Sandbox`, `SandboxOptions` and `SandboxOptions.clone`."""
@@ -45,8 +46,8 @@ if TYPE_CHECKING:
         python: PythonRuntime | bool
         javascript: JavaScriptRuntime | bool
         limits: Limits
-        network: NetworkPolicy | None
-        script_errexit: bool
+        network: NetworkPolicy | Mapping[str, Callable[..., Any]] | None
+        script_errexit: ScriptErrexit
         jobs: Jobs
         on_command: Policy | None
         on_event: Observer | None
@@ -73,7 +74,7 @@ DEFAULTS: Mapping[str, Any] = {
     "javascript": None,
     "limits": DEFAULT_LIMITS,
     "network": None,
-    "script_errexit": True,
+    "script_errexit": "sh",
     "jobs": "detach",
     "on_command": None,
     "on_event": None,
@@ -149,9 +150,12 @@ class SandboxOptions:
     limits: Limits
     """The ceilings on time, output, files and values."""
     network: NetworkPolicy | None
-    """The network access of the host's commands; None for no access."""
-    script_errexit: bool
-    """Whether `sh FILE` and `./FILE` stop at the first error, as with `set -e`."""
+    """What curl, wget, git and guests may reach; None for nothing but the sandbox's own loopback.
+
+    A mapping host → function lets functions of the host answer (see `NetworkPolicy.hosts`)."""
+    script_errexit: ScriptErrexit
+    """Which script files stop at the first error, as with `set -e`: "sh" for `sh FILE` and files
+    that begin with `#!/bin/sh` or without `#!`, "always" for those in bash as well, or "never"."""
     jobs: Jobs
     """Whether background jobs continue in the next execution, are waited for, or are killed."""
     on_command: Policy | None

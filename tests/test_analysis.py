@@ -64,6 +64,27 @@ def test_what_is_opaque(script: str) -> None:
     assert analyze(script).opaque
 
 
+@pytest.mark.parametrize(
+    ("script", "name"),
+    [
+        ('[ -n "$x" ]', "["),
+        ("'[ab]' x", "[ab]"),
+        ("\\*x y", "*x"),
+        ("{} x", "{}"),
+        ("a~ x", "a~"),
+        ("[ab] x", None),
+        ("a{b,c} d", None),
+        ("a{1..3} d", None),
+        ("~/bin/x", None),
+        ("l? x", None),
+    ],
+)
+def test_which_names_are_known(script: str, name: str | None) -> None:
+    found = analyze(script)
+    assert found.commands[0].name == name
+    assert bool(found.opaque) is (name is None)
+
+
 def test_nothing_runs_and_syntax_errors_are_reported() -> None:
     assert analyze("").commands == []
     with pytest.raises(ShellSyntaxError, match="unexpected end of file"):

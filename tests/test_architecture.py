@@ -65,6 +65,7 @@ BANNED_IMPORTS = {
     "signal", "tempfile", "shutil",
 }  # fmt: skip
 ALLOWED_IMPORTS = {
+    "socket": {"network/outside.py"},
     "threading": {"manager.py", "sandbox.py", "python/runtime.py", "wasm"},
     "ctypes": {"wasm"},
     "shutil": {"cli"},
@@ -77,6 +78,7 @@ HOST_FILES = {
     "cli", "files/folders.py", "kernel/fs/host.py", "kernel/fs/overlay.py", "skills/catalog",
     "skills/sources",
     "commands/sqlite3/memory.py",
+    "network/records.py",
     "python/artifact.py", "python/index.py", "python/runtime.py", "wasm/engine.py",
 }  # fmt: skip
 """Modules that may open files of the host: what the program names, and the size of its own
@@ -110,6 +112,7 @@ BROAD_HANDLERS = {
     "kernel/processes.py": "what ends a process is kept and raised in the first one",
     "runtime/event_loop.py": "what the event loop raises is raised where the script waits",
     "events.py": "an observer's error is logged, not raised",
+    "network/outside.py": "what ends a thread's work is raised where the process waits",
     "wasm/guest.py": "what ends a guest's thread is raised in its home",
 }
 
@@ -127,7 +130,7 @@ OTHER_MEANINGS = {
     "errors.py": ("timeout", "a limit"),
     "kernel/budget.py": ("timeout", "a limit"),
     "limits.py": ("timeout", "a limit"),
-    "network.py": ("timeout", "an option"),
+    "network": ("base64 gzip timeout", "encodings of bodies, an option"),
     "options.py": ("hostname id kill", "options of a sandbox"),
     "kernel/processes.py": ("timeout", "a limit"),
     "kernel/regexps": (
@@ -162,7 +165,7 @@ OTHER_MEANINGS = {
     "javascript/guest.py": ("more", "an answer of the prelude"),
     "wasm/descriptors.py": ("stat", "a method of streams"),
     "python": (
-        "chmod cp file hostname install kill mkfifo stat sync timeout tree which yes",
+        "chmod cp file hostname install kill mkfifo stat sync tree which yes",
         "requests of a guest and their fields, subcommands and options of pip and uv",
     ),
 }

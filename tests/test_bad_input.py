@@ -196,17 +196,22 @@ CONSTRUCTOR = [
     (
         lambda: Sandbox(network=True),
         TypeError,
-        "network must be a NetworkPolicy or None, not True: NetworkPolicy(allow=[",
+        "network must be a NetworkPolicy, a mapping of hosts to functions, or None, not True: N",
     ),
     (
         lambda: Sandbox(network=["https://example.com"]),
         TypeError,
-        "network must be a NetworkPolicy or None, not list",
+        "network must be a NetworkPolicy, a mapping of hosts to functions, or None, not list",
+    ),
+    (
+        lambda: Sandbox(script_errexit=False),
+        TypeError,
+        "script_errexit must be 'sh', 'always' or 'never', not False",
     ),
     (
         lambda: Sandbox(script_errexit="no"),
-        TypeError,
-        "script_errexit must be True or False, not 'no' (str)",
+        ValueError,
+        "script_errexit must be 'sh', 'always' or 'never', not 'no'",
     ),
     (
         lambda: Sandbox(skills_writable=1),
@@ -352,7 +357,7 @@ CONSTRUCTOR = [
     (lambda: NetworkPolicy(None), TypeError, "allow must be a sequence of str, not None"),
     (lambda: NetworkPolicy([5]), TypeError, "allow must hold str, not 5"),
     (lambda: NetworkPolicy(["example.com"]), ValueError, "not an http or https URL: 'example.com'"),
-    (lambda: NetworkPolicy(allow_private="no"), TypeError, "allow_private must be True or False"),
+    (lambda: NetworkPolicy(allow_private="no"), TypeError, "must be True, False or a list"),
     (lambda: NetworkPolicy(timeout="5"), TypeError, "timeout must be a number of seconds, not '5'"),
     (lambda: NetworkPolicy(timeout=float("nan")), ValueError, "must be positive and finite"),
     (

@@ -133,14 +133,17 @@ def test_the_first_root_wins_and_collisions_are_reported(tmp_path: Path) -> None
     assert collision.losers == (str(tmp_path / "user" / "same" / "SKILL.md"),)
 
 
-def test_two_directories_with_one_name(tmp_path: Path) -> None:
+def test_directories_with_one_title_are_all_kept(tmp_path: Path) -> None:
     write(tmp_path, "good")
     write(tmp_path, "good", directory="good2", description="EVIL")
     write(tmp_path, "good", directory="a", description="EVIL")
     catalog = SkillCatalog.discover(tmp_path)
-    assert list(catalog) == ["a", "good"]
+    assert list(catalog) == ["a", "good", "good2"]
     assert catalog["good"].description == "About good"
-    assert [collision.name for collision in catalog.collisions] == ["good"]
+    assert catalog.find("Good").description == "About good"
+    assert catalog.collisions == ()
+    with pytest.raises(SkillNotFoundError):
+        SkillCatalog.discover(tmp_path).view(exclude=["good"]).find("good")
 
 
 @pytest.mark.row("S3-16", "V3-3")

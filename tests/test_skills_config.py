@@ -314,14 +314,84 @@ def test_the_catalog_says_where_skills_are_as_far_as_the_host_wants(tmp_path: Pa
         ("", "xargs rm", True),
         ("", "rm x", False),
         ("Unknown(x)", "rm x", False),
+        ("Bash(git:status)", "git status", True),
+        ("Bash(git:log*)", "git log --oneline", True),
+        ("Bash(git:status)", "git push", False),
+        ("Bash(npm run build:prod)", "npm run build:prod", True),
+        ("Bash(npm run test*)", "npm run test:unit --watch", True),
+        ("Bash(npm run test*)", "npm run deploy", False),
+        ("Bash(git * main)", "git merge --no-ff main", True),
+        ("Bash(git * main)", "git main", False),
+        ("Bash(git * main)", "git merge main x", False),
+        ("Bash(* --version)", "node --version", True),
+        ("Bash(* --version)", "rm --version x", False),
+        ("Bash(ls *)", "lsof", False),
+        ("Bash(my-*)", "my-tool -x", True),
+        ("Bash(rm /tmp/*)", "rm /tmp/a /tmp/b", True),
+        ("Bash(rm /tmp/*)", "rm /tmp/a /etc/b", False),
+        ("Bash(rm /tmp/*)", "rm /tmp/../etc/b", False),
+        ("Bash(./scripts/*.sh *)", "./scripts/a.sh x", True),
+        ("Bash(./scripts/*.sh *)", "/skills/s/scripts/a.sh", True),
+        ("Bash(./scripts/*.sh *)", "scripts/a.sh", True),
+        ("Bash(./scripts/*.sh *)", "./scripts/../evil.sh", False),
+        ("Bash(./scripts/*.sh *)", "/tmp/scripts/a.sh", False),
+        ("Bash(python3 scripts/x.py:*)", "python3 /skills/s/scripts/x.py --all", True),
+        ("Bash(python3 scripts/x.py:*)", "python3 scripts/x.py", True),
+        ("Bash(python3 scripts/x.py:*)", "python3 scripts/y.py", False),
+        ("Bash(python3 scripts/x.py:*)", "python3 -c x", False),
+        ("Bash(python3 ${CLAUDE_SKILL_DIR}/x.py *)", "python3 /skills/s/x.py", True),
+        ("Bash({baseDir}/run:*)", "/skills/s/run a", True),
+        ("Bash(~/.claude/skills/any/run.sh:*)", "/skills/s/run.sh a", True),
+        ("Bash(A=1 jq . 2>&1)", "jq .", True),
+        ("Bash(jq:* && rm:*)", "rm x", True),
+        ("Bash(jq '.a | .b' *)", "jq .a x", False),
+        ("Read(/data/**)", "cat /data/a/b", True),
+        ("Read(/data/**)", "cat -n /data/a /etc/passwd", False),
+        ("Read(/data/**)", "head -n 5 /data/a", True),
+        ("Read(/data/**)", "cat /data/../etc/passwd", False),
+        ("Read(//data)", "cat /data/a/b", True),
+        ("Read(/data/*.md)", "cat /data/a.md", True),
+        ("Read(/data/*.md)", "cat /data/x/a.md", False),
+        ("Read(*.md)", "cat /any/a.md", True),
+        ("Read(references/**)", "cat /skills/s/references/a", True),
+        ("Read(references/**)", "cat references/a", True),
+        ("Read(~/x/*)", "cat /home/agent/x/y", True),
+        ("Read(/data/**)", "cat", True),
+        ("Read(/data/**)", "ls", False),
+        ("Grep(/data/**)", "grep -r x /data", True),
+        ("Grep(/data/**)", "grep -f/etc/passwd /data", False),
+        ("Grep(/data/**)", "grep --file=/etc/passwd /data", False),
+        ("Glob(/data/**)", "find /data -name x", True),
+        ("Glob(/data/**)", "find / -name x", False),
+        ("Write(out/**)", "tee out/x", True),
+        ("Write(out/**)", "tee x", False),
+        ("Edit(/data/**)", "sed -i s/a/b/ /data/x", True),
+        ("Edit(/data/**)", "sed -i s/a/b/ /etc/x", False),
+        ("Read(/data/**) Read", "cat /etc/x", True),
     ],
 )
 def test_allowed_tools(tools: str, argv: str, allowed: bool) -> None:
     from agentsandbox.skills.validation import split_tools
 
-    refusal = AllowedTools(split_tools(tools) or ()).refusal(argv.split())
+    rules = AllowedTools(split_tools(tools) or (), "/skills/s")
+    refusal = rules.refusal(argv.split(), cwd="/work")
     assert (refusal is None) is allowed
     assert AllowedTools(()).refusal(["helper"], function=True) is None
+
+
+@pytest.mark.parametrize(
+    "tools",
+    ["(" * 60_000, "Bash(" * 12_000, "Bash(" + "*a" * 30_000 + "b)",
+     "Bash(" + "* a " * 15_000 + ")", "Read(" + "**/a/" * 12_000 + ")", "Bash(a:*) " * 6_000],
+)  # fmt: skip
+def test_hostile_patterns_cost_little(tools: str) -> None:
+    """Each would take minutes with a pattern that backtracks."""
+    skill = AgentSkill.from_files(
+        {"SKILL.md": f"---\nname: a\ndescription: d\nallowed-tools: {tools}\n---\n"}
+    )
+    allowed = AllowedTools(skill.metadata.allowed_tools, "/skills/a")
+    for argv in (["a" * 100_000], ["x", *["a"] * 20_000], ["cat", "a/" * 20_000]):
+        assert allowed.refusal(argv) is not None or argv[0] == "a"
 
 
 def test_a_toolbox_takes_every_spelling() -> None:

@@ -235,7 +235,7 @@ def test_allowed_tools_in_all_their_forms(value: object, tools: tuple[str, ...] 
         ("a: &m {name: evil}\n<<: *m\nname: x", "yaml-alias"),
         ("<<: {name: evil}\nname: x", "yaml-merge"),
         ("%YAML 1.1\n--- \nname: x", "unclosed"),
-        ("name: x\n? [a]\n: b", "yaml-key"),
+        ("? [a]\n: b", "yaml-key"),
         ("a: " + "[" * 50, "yaml-too-large"),
         ("\n".join(f"k{number}: v" for number in range(3000)), "yaml-too-large"),
         ("a: " + "x" * 70_000, "frontmatter-too-large"),
@@ -251,6 +251,27 @@ def test_yaml_that_is_no_plain_text_is_refused(head: str, code: str) -> None:
     with pytest.raises(FrontmatterError) as caught:
         parse_skill_text(f"---\n{head}\n---\n")
     assert caught.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("head", "fields"),
+    [
+        ("name: x\n? [a]\n: b\ndescription: d", {"name": "x", "description": "d"}),
+        ("name: x\n[a, b]: c\n  more\ndescription: d", {"name": "x", "description": "d"}),
+        ("name: x\n{a: b}: c\ndescription: d", {"name": "x", "description": "d"}),
+        ("name: x\ndescription: d\nmetadata: {[a, b]: c}", {"name": "x", "description": "d"}),
+        ("name: x\ndescription: d\ntags: [[a]: b]\nz: 1",
+         {"name": "x", "description": "d", "z": "1"}),
+        ("name: x\ndescription: {{what}} it", {"name": "x", "description": "{{what}} it"}),
+        ("name: x\ndescription: d\nallowed-tools: {[Bash]: a}", {"name": "x", "description": "d"}),
+        ("name: x\ndescription: d\nargument-hint: {[a]: b}",
+         {"name": "x", "description": "d", "argument-hint": "{[a]: b}"}),
+    ],
+)  # fmt: skip
+def test_a_list_as_a_key_refuses_its_field_alone(head: str, fields: dict[str, str]) -> None:
+    front = parse_skill_text(f"---\n{head}\n---\n")
+    assert front.fields == fields
+    assert front.oddities
 
 
 def test_what_is_mended_is_an_error_only_to_the_strict() -> None:

@@ -187,7 +187,67 @@ def test_a_script_stops_at_the_first_error() -> None:
     assert script("set +e\nfalse\necho Second")[0] == "Second\n"
     assert script("if false; then :; fi\nfalse || true\n! true\necho Second")[0] == "Second\n"
     assert script("false\necho Second", "bash s.sh")[0] == "Second\n"
-    assert script("false\necho Second", script_errexit=False)[0] == "Second\n"
+    assert script("false\necho Second", script_errexit="never")[0] == "Second\n"
+
+
+@pytest.mark.row("X-28")
+def test_the_first_line_decides() -> None:
+    bash = "#!/bin/bash\nfalse\necho 'a\\tb'"
+    for call in ("./s.sh", "bash s.sh"):
+        assert script(bash, f"chmod +x s.sh; {call}") == ("a\\tb\n", "", 0)
+    assert script("#!/usr/bin/env bash\nfalse\necho on", "chmod +x s.sh; ./s.sh")[0] == "on\n"
+    for first in ("#!/bin/sh", "#!/usr/bin/env sh", "# none"):
+        assert script(f"{first}\nfalse\necho on", "chmod +x s.sh; ./s.sh")[::2] == ("", 1)
+    assert script(bash, "sh s.sh")[0] == ""
+    for call in ("./s.sh", "bash s.sh"):
+        out, err, status = script(bash, f"chmod +x s.sh; {call}", script_errexit="always")
+        assert (out, status) == ("", 1)
+        assert "line 2: stopped by status 1; set +e goes on" in err
+    assert script("#!/bin/bash -e\nfalse\necho on", "chmod +x s.sh; ./s.sh") == ("", "", 1)
+
+
+@pytest.mark.row("X-28")
+@pytest.mark.parametrize(
+    ("text", "line"),
+    [
+        ("exec 2> /dev/null\nfalse\necho on", 2),
+        (". ./missing\necho on", 1),
+        ("f() { false; echo on; }; f", 1),
+        ("f() {\n  false\n  echo on\n}\nf", 2),
+        ("printf 'false\\necho in' > lib\n. ./lib", 1),
+        ("f() {\n  read x\n  read y\n  echo in\n}\necho | f | cat\necho on", 3),
+        ("{\n  false\n  echo on\n} | cat", 2),
+        ("for i in 1 2; do\n  false\ndone", 2),
+        ("readonly r=1\nr=2\necho on", 2),
+    ],
+)
+def test_a_stop_is_always_said(text: str, line: int) -> None:
+    err = script(text)[1].splitlines()
+    place = "lib" if "lib" in text else "s.sh"
+    assert f"{place}: line {line}: stopped by status 1; set +e goes on (D-script-errexit)" in [
+        message.removeprefix("./") for message in err
+    ]
+    assert len(err) == len(set(err))
+
+
+@pytest.mark.row("X-28")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "echo a\nfalse",
+        "if true; then\n  false\nfi\n# end",
+        "f() {\n  if true; then\n    false\n  fi\n}\nf",
+        "case a in\n  a)\n    false\n    ;;\nesac",
+        "{ echo a\n  false\n} | cat\necho on",
+        "true && false",
+        "( exit 3 )",
+        "set -e\nfalse\necho on",
+        "set +e\nfalse\nfalse",
+        "exit 3\necho on",
+    ],
+)
+def test_nothing_is_said_of_an_end_that_was_near(text: str) -> None:
+    assert script(text)[1] == ""
 
 
 @pytest.mark.row("S2-26", "V2-19")

@@ -23,6 +23,13 @@ from agentsandbox.skills.session.rendering import render_body
             "/s/a /s/b s1 ${HOME} $HOME",
         ),
         ("$ARGUMENTS, then $HOME", "a", "a, then $HOME"),
+        (
+            r"\$file \$name \${SKILL_DIR} \$1",
+            "a b",
+            "$file \\$name ${SKILL_DIR} $1\n\nARGUMENTS: a b",
+        ),
+        (r"grep '\.ts\$' \$HOME \${HOME} \$1st \$", "", r"grep '\.ts\$' \$HOME \${HOME} \$1st \$"),
+        (r'awk "{print \$NF}" \$(date) \{baseDir}', "", r'awk "{print \$NF}" \$(date) \/s'),
         ("nothing asked", "x y", "nothing asked\n\nARGUMENTS: x y"),
         ("unbalanced $0", "it's", "unbalanced it's"),
         ("$1st place", "a b", "$1st place\n\nARGUMENTS: a b"),
@@ -35,6 +42,13 @@ def test_places(body: str, arguments: str, shown: str) -> None:
         )
         == shown
     )
+
+
+def test_a_number_is_a_place_only_where_there_are_arguments() -> None:
+    body = r'ps | awk "{print \$1}"'
+    assert render_body(body) == body
+    assert render_body(f"{body} $ARGUMENTS") == 'ps | awk "{print $1}" '
+    assert render_body(f"$0 {body}", arguments="a") == 'a ps | awk "{print $1}"'
 
 
 def test_commands_run_only_where_allowed_and_before_anything_is_filled_in() -> None:

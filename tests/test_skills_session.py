@@ -728,6 +728,41 @@ def test_an_interpreter_runs_the_skills_own_files_alone() -> None:
         assert result.stderr.count("allowed tools") == 3
 
 
+@pytest.mark.parametrize(
+    "call",
+    [
+        "cat -n/../../../.sandbox/skills/n/run.py",  # an option, not a path
+        "cat /workspace/l/../.sandbox/skills/n/run.py",  # elsewhere, through a link
+        "cat /workspace/n/run.py",  # a copy
+        "cat /workspace/nope/../../.sandbox/skills/n/run.py",  # no such directory
+    ],
+)
+def test_what_only_looks_like_the_skills_own_script(call: str) -> None:
+    files = {"run.py": "mine\n", "run.sh": f"set +e\n{call}\n"}
+    made = {"/workspace/n/run.py": "evil\n", "/tmp/d/.sandbox/skills/n/run.py": "evil\n"}
+    with Sandbox(files=made) as sandbox:
+        sandbox.execute("mkdir -p /tmp/d/sub; ln -s /tmp/d/sub /workspace/l")
+        session = SkillSession(
+            SkillCatalog(skills=[make("n", **files)]),
+            sandbox,
+            allowed_tools="enforce",
+            interpreters={".py": "cat", ".sh": "sh"},
+        )
+        result = session.run_script("run.sh", skill="n")
+        assert result.stdout == ""
+        assert "allowed tools" in result.stderr
+
+
+def test_a_link_leads_out_of_what_may_be_read() -> None:
+    text = "---\nname: n\ndescription: d\nallowed-tools: Read(/data/**)\n---\n"
+    run = "set +e\ncat /data/a\ncat /data/l/b\n"
+    skill = AgentSkill.from_files({"SKILL.md": text, "run.sh": run})
+    with Sandbox(files={"/data/a": "a\n", "/other/b": "b\n"}) as sandbox:
+        sandbox.fs.symlink("/other", "/data/l")
+        session = SkillSession(SkillCatalog(skills=[skill]), sandbox, allowed_tools="enforce")
+        assert session.run_script("run.sh", skill="n").stdout == "a\n"
+
+
 def test_allowed_tools_may_only_warn() -> None:
     skill = make("w", **{"run.sh": "rm -f f\necho done\n"})
     with Sandbox() as sandbox:

@@ -7,7 +7,16 @@ import json
 
 import pytest
 
-from agentsandbox import AgentSkill, Limits, Sandbox
+from agentsandbox import (
+    AgentSkill,
+    Arguments,
+    CommandContext,
+    HostFileSystem,
+    Limits,
+    MemoryFileSystem,
+    Sandbox,
+    command,
+)
 from agentsandbox.profiles import agentsandbox_head as head
 from agentsandbox.profiles.agentsandbox import get_skill_tool, sandbox_tool, tools
 from agentsandbox.profiles.spec import check_arguments
@@ -85,6 +94,28 @@ def test_a_closed_sandbox_is_an_answer_too(sandbox: Sandbox) -> None:
     tool = sandbox_tool(sandbox)
     sandbox.close()
     assert json.loads(tool.call({"command": "echo hi"}))["error"]
+
+
+def test_the_description_says_what_is_where_and_what_is_not(sandbox: Sandbox) -> None:
+    text = sandbox_tool(sandbox).description
+    assert " Skills are in /.sandbox/skills (read-only)." in text
+    assert "node, git" in text.partition("Not available: ")[2] or "git" in sandbox.command_names()
+    assert " A call ends after 30 s; output beyond 100000 characters is cut." in text
+    mounted = Sandbox(
+        mounts={"/data": HostFileSystem(".", read_only=True), "/out": MemoryFileSystem()},
+        limits=Limits(timeout=2.5),
+        commands=[python3],
+    )
+    text = sandbox_tool(mounted, max_output=10).description
+    assert "Skills" not in text
+    assert " Mounted: /data (read-only), /out." in text
+    assert "python3" not in text
+    assert " A call ends after 2.5 s; output beyond 10 characters is cut." in text
+
+
+@command("python3", usage="Usage: python3\nA host's own python3.\n")
+def python3(ctx: CommandContext, args: Arguments) -> int:
+    return 0
 
 
 def test_long_output_and_limits_are_reported(sandbox: Sandbox) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 from pathlib import Path
@@ -11,9 +12,20 @@ from typing import Any
 import pytest
 
 from agentsandbox import Limits, Sandbox
-from agentsandbox.profiles import mux, native, remcochat, runtime, yodoca
+from agentsandbox.profiles import (
+    agentsandbox,
+    agentsandbox_head,
+    mux,
+    native,
+    remcochat,
+    runtime,
+    yodoca,
+)
 from agentsandbox.profiles.spec import Tool, wire_name
+from agentsandbox.profiles.toolbox import LISTS, prompt_for, tools_for
 from agentsandbox.skills.catalog.catalog import SkillCatalog
+from agentsandbox.skills.config import PRESETS, SkillsConfig
+from agentsandbox.skills.prompts import estimate_tokens, render_catalog
 from agentsandbox.skills.session.session import SkillSession
 from agentsandbox.skills.skill import AgentSkill
 
@@ -351,3 +363,52 @@ def test_wire_names() -> None:
         "skills_run_script", "skillsRunScript", "skills.run_script",
     ]  # fmt: skip
     assert wire_name("skills.readResource") == "skills_read_resource"
+
+
+def many(count: int) -> list[AgentSkill]:
+    words = "Some words about when to use it. " * 6
+    return [
+        AgentSkill.from_files(
+            {"SKILL.md": f"---\nname: skill-{n}-of-many\ndescription: Thing {n}x. {words}\n---\n"}
+        )
+        for n in range(count)
+    ]
+
+
+@pytest.mark.parametrize("profile", ["native", "remcochat", "runtime", "yodoca", "mux"])
+def test_hundreds_of_skills_have_a_budget_and_a_list(profile: Any) -> None:
+    session = SkillSession(SkillCatalog(skills=many(710)))
+    config = SkillsConfig.preset(profile if profile in PRESETS else "default")
+    toolbox = tools_for(config, session)
+    declared = json.dumps([tool.as_function() for tool in toolbox.tools])
+    assert estimate_tokens(declared) < 1000
+    prompt = prompt_for(config, session)
+    assert estimate_tokens(prompt) < 5000
+    name = wire_name(LISTS[profile], "camel" if profile == "remcochat" else "snake")
+    assert f"Not shown in full: search all 710 skills with {name}(query)." in prompt
+    answer = json.dumps(toolbox.call(name, {"query": "thing 77x"}))
+    assert "skill-77-of-many" in answer
+    assert estimate_tokens(json.dumps(toolbox.call(name, {}))) < 6000
+
+
+@pytest.mark.parametrize("profile", [agentsandbox, agentsandbox_head])
+def test_get_skill_has_a_budget(profile: Any) -> None:
+    with Sandbox(skills=many(710)) as sandbox:
+        _, get_skill, listing = profile.tools(sandbox)
+        assert estimate_tokens(json.dumps(get_skill.as_function())) < 5000
+        assert "skill-0-of-many" in get_skill.description
+        assert "search all 710 skills with list_skills(query)" in get_skill.description
+        assert "skill-77-of-many" in listing.call({"query": "thing 77x"})
+        assert "error" not in get_skill.call({"skillName": "skill-700-of-many"}).lower()
+    with Sandbox(skills=many(20)) as sandbox:
+        assert len(profile.tools(sandbox)) == 2
+
+
+def test_a_catalog_that_is_cut_keeps_names_longest() -> None:
+    skills = many(100)
+    for limit, shown in ((10**6, "when to use it. Some"), (10_000, "…"), (4_000, ""), (2_000, "")):
+        text = str(render_catalog(skills, "tool_description", characters=limit))
+        assert len(text) <= limit
+        assert shown in text
+        assert text.count("-of-many") == (100 if limit > 3_000 else text.count("\n  - "))
+    assert text.splitlines()[-1].startswith("  (+")

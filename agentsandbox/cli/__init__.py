@@ -223,9 +223,9 @@ def _mcp(options: argparse.Namespace) -> int:
 
 
 def _skills(options: argparse.Namespace) -> int:
-    from agentsandbox.cli.skills import skill_folders
+    from agentsandbox.cli.skills import all_folders
 
-    folders = [folder for directory in options.directories for folder in skill_folders(directory)]
+    folders = all_folders(options.directories)
     if options.action in ("list", "show", "validate"):
         from agentsandbox.cli.skills import run_skills
 

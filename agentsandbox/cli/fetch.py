@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -40,6 +41,7 @@ def run_fetch(options: argparse.Namespace) -> int:
     try:
         skills, problems = _fetch(options)
         target, update = Path(options.directory), options.update
+        _check_names(skills)
         outcomes = [_outcome(skill, target, update=update) for skill in skills]
         lock = _lock(options.lock, skills, options.url, update=update)
         for each in outcomes:
@@ -51,7 +53,7 @@ def run_fetch(options: argparse.Namespace) -> int:
         print_json([_plain(each, options.url) for each in outcomes])
     else:
         rows = [
-            (each.skill.name, each.outcome, str(each.folder), each.skill.package_digest)
+            (each.skill.catalog_name, each.outcome, str(each.folder), each.skill.package_digest)
             for each in outcomes
         ]
         print_table(("skill", "is", "folder", "digest"), rows)
@@ -61,7 +63,7 @@ def run_fetch(options: argparse.Namespace) -> int:
 def _plain(installed: Installed, source: str) -> dict[str, str]:
     skill = installed.skill
     return {
-        "name": skill.name,
+        "name": skill.catalog_name,
         "outcome": installed.outcome,
         "path": str(installed.folder),
         "digest": skill.package_digest,
@@ -132,9 +134,16 @@ def _check(options: argparse.Namespace, kind: str) -> None:
             raise SkillStateError(f"--{name} means nothing for {article} {kind}")
 
 
+def _check_names(skills: Sequence[AgentSkill]) -> None:
+    """Raise for skills that would share a folder."""
+    counts = Counter(skill.catalog_name for skill in skills)
+    if shared := [name for name, count in counts.items() if count > 1]:
+        raise SkillStateError(f"several skills are named {', '.join(shared)}")
+
+
 def _outcome(skill: AgentSkill, directory: Path, *, update: bool) -> Installed:
     """Return what installing a skill would do; `SkillStateError` if its folder has another one."""
-    folder = directory / skill.name
+    folder = directory / skill.catalog_name
     if not os.path.lexists(folder):
         return Installed(skill, folder, "added")
     try:
@@ -154,7 +163,7 @@ def _outcome(skill: AgentSkill, directory: Path, *, update: bool) -> Installed:
 def _lock(path: str, skills: Sequence[AgentSkill], source: str, *, update: bool) -> SkillLock:
     """Return the lock with the skills added; `SkillPolicyError` if it has another digest of one."""
     known = SkillLock.read(path).skills if os.path.exists(path) else {}
-    fresh = SkillLock.of(skills, dict.fromkeys((skill.name for skill in skills), source)).skills
+    fresh = SkillLock.of(skills, [source] * len(skills)).skills
     for name, entry in fresh.items():
         if name in known and known[name].digest != entry.digest and not update:
             raise SkillPolicyError(f"{name} is not what {path} says; --update accepts it")

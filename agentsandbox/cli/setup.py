@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from agentsandbox.cli.printing import complain, words_of
-from agentsandbox.cli.skills import skill_folders
+from agentsandbox.cli.skills import all_folders, load_skill
 from agentsandbox.errors import SandboxError, SkillError
 from agentsandbox.kernel.fs.host import HostFileSystem
 from agentsandbox.kernel.fs.overlay import OverlayFileSystem
 from agentsandbox.limits import DEFAULT_LIMITS, Limits
 from agentsandbox.sandbox import Sandbox
-from agentsandbox.skills import AgentSkill
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.skills import AgentSkill
 
 
 class SetupError(Exception):
@@ -51,10 +51,9 @@ def serve_mcp(sandbox: Sandbox) -> int:
 
 def make_sandbox(options: argparse.Namespace) -> Sandbox:
     """Return the sandbox for the options; `SetupError` if they cannot be used."""
-    folders = [folder for directory in options.skill for folder in skill_folders(directory)]
     try:
         return Sandbox(
-            skills=[_skill(folder) for folder in folders],
+            skills=[_skill(folder) for folder in all_folders(options.skill)],
             mounts=_mounts(options.mount),
             limits=_limits(options.limit),
             env=dict(_variable(text) for text in options.env),
@@ -67,7 +66,7 @@ def make_sandbox(options: argparse.Namespace) -> Sandbox:
 
 def _skill(folder: str) -> AgentSkill:
     try:
-        return AgentSkill.from_path(folder)
+        return load_skill(folder)
     except SkillError as error:
         raise SetupError(f"{folder}: {error}") from None
 

@@ -9,6 +9,7 @@ from agentsandbox.cli.printing import print_json, print_table, report, visible
 from agentsandbox.errors import SkillError
 from agentsandbox.skills import AgentSkill
 from agentsandbox.skills.checking import validate_skill
+from agentsandbox.skills.sources.stores import HostSkills
 from agentsandbox.skills.validation import errors_of
 
 TYPE_CHECKING = False
@@ -23,20 +24,36 @@ def run_skills(action: str, folders: Sequence[str], *, as_json: bool) -> int:
 
 
 def skill_folders(directory: str) -> list[str]:
-    """Return the folder itself if it is a skill, else the skills in it.
+    """Return the folder itself if it is a skill, else the skills in it, as a catalog finds them.
 
     A folder without skills is returned itself, so that it is reported.
     """
-    if not os.path.isdir(directory) or _is_skill(directory):
+    try:
+        found = list(HostSkills(directory).candidates())
+    except OSError:
         return [directory]
-    inside = [os.path.join(directory, name) for name in sorted(os.listdir(directory))]
-    return [path for path in inside if _is_skill(path)] or [directory]
+    here = os.path.abspath(directory)
+    folders = [os.path.dirname(candidate.location) for candidate in found if candidate.location]
+    return [
+        directory if folder == here else os.path.join(directory, os.path.basename(folder))
+        for folder in folders
+    ] or [directory]
 
 
-def _is_skill(directory: str) -> bool:
-    return os.path.isdir(directory) and any(
-        name.lower() == "skill.md" for name in os.listdir(directory)
-    )
+def all_folders(directories: Sequence[str]) -> list[str]:
+    """Return the folders of skills in all directories, each once."""
+    found: dict[str, str] = {}
+    for directory in directories:
+        for folder in skill_folders(directory):
+            found.setdefault(os.path.realpath(folder), folder)
+    return list(found.values())
+
+
+def load_skill(folder: str) -> AgentSkill:
+    """Return the skill in a folder, under the name by which a catalog knows it."""
+    skill = AgentSkill.from_path(folder)
+    name = skill.catalog_name
+    return skill if skill.name == name else AgentSkill.from_path(folder, name)
 
 
 def load_skills(folders: Sequence[str]) -> tuple[list[AgentSkill], list[str]]:
@@ -45,7 +62,7 @@ def load_skills(folders: Sequence[str]) -> tuple[list[AgentSkill], list[str]]:
     problems: list[str] = []
     for folder in folders:
         try:
-            skills.append(AgentSkill.from_path(folder))
+            skills.append(load_skill(folder))
         except SkillError as error:
             problems.append(f"{folder}: {error}")
     return skills, problems

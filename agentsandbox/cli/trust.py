@@ -34,8 +34,7 @@ def _lock(folders: Sequence[str], path: str) -> int:
     skills, problems = load_skills(folders)
     if problems:
         return report(problems)
-    pairs = zip(skills, folders, strict=True)
-    SkillLock.of(skills, {skill.name: os.path.relpath(path) for skill, path in pairs}).write(path)
+    SkillLock.of(skills, [os.path.relpath(folder) for folder in folders]).write(path)
     print(f"{path}: {_counted(skills)}")
     return 0
 

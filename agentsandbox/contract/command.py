@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import File, FileSystem
     from agentsandbox.kernel.processes import Process, Scheduler
     from agentsandbox.kernel.streams import ByteReader, Stream
-    from agentsandbox.network import NetworkPolicy
+    from agentsandbox.network.client import Network
+    from agentsandbox.network.policy import NetworkPolicy
 
     class CommandTable(Protocol):
         """The commands of the library, as a shell gets them."""
@@ -80,7 +81,7 @@ if TYPE_CHECKING:
     class StartCommand(Protocol):
         """Starts a command like `RunCommand` and returns its process at once.
 
-        `ctx.host.scheduler.wait(process)` waits for it.
+        `ctx.host.scheduler.wait(process)` waits for it. It holds its streams until it ends.
         """
 
         def __call__(
@@ -93,6 +94,7 @@ if TYPE_CHECKING:
             env: Mapping[str, str] | None = None,
             cwd: str | None = None,
             ignoring: Collection[int] | None = None,
+            umask: int | None = None,
         ) -> Process: ...
 
     class Function(Protocol):
@@ -123,8 +125,8 @@ class Host:
     """The machine as a command sees it: clock, random numbers, user, terminal, network."""
 
     __slots__ = (
-        "_make_random", "_random", "clock", "columns", "commands", "hostname", "is_seeded", "locks",
-        "network", "pictures", "scheduler", "started", "user",
+        "_make_random", "_network", "_random", "clock", "columns", "commands", "hostname",
+        "is_seeded", "locks", "network_policy", "pictures", "scheduler", "started", "user",
     )  # fmt: skip
 
     def __init__(
@@ -150,7 +152,9 @@ class Host:
         self.user = user
         self.hostname = hostname
         self.columns = columns
-        self.network = network
+        self.network_policy = network
+        """What may be reached; None without a network. Commands use `network`, which asks it."""
+        self._network: Network | None = None
         self.commands = commands
         """The names of all commands."""
         self.pictures: list[str] = []
@@ -158,6 +162,18 @@ class Host:
         self.started = clock()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""
+
+    @property
+    def network(self) -> Network:
+        """Return the client for all requests of the sandbox, made when first needed.
+
+        It is there without a policy too, for the sandbox's own loopback.
+        """
+        if self._network is None:
+            from agentsandbox.network.client import Network
+
+            self._network = Network(self.scheduler, self.network_policy, self.hostname)
+        return self._network
 
     @property
     def random(self) -> Random:

@@ -60,6 +60,9 @@ SIGNAL_NUMBERS = {name: number for number, name in SIGNALS.items()}
 IGNORED_BY_DEFAULT = frozenset(
     (SIGNAL_NUMBERS["CHLD"], SIGNAL_NUMBERS["CONT"], SIGNAL_NUMBERS["URG"], SIGNAL_NUMBERS["WINCH"])
 )
+SIGKILL, SIGSTOP, SIGCONT = (SIGNAL_NUMBERS[name] for name in ("KILL", "STOP", "CONT"))
+STOPPING = frozenset(SIGNAL_NUMBERS[name] for name in ("TSTP", "TTIN", "TTOU"))
+"""Signals that stop a process unless it handles them."""
 
 EVENT_LOOP_SECONDS = 0.005
 """How long a script may keep the host's event loop waiting."""
@@ -72,7 +75,7 @@ class Process:
 
     __slots__ = (
         "_greenlet", "_ready", "_wake", "blocked", "descriptors", "is_job", "killed_by", "name",
-        "niceness", "on_signal", "pid", "signals", "status", "thread",
+        "niceness", "on_signal", "pid", "signals", "status", "stopped", "thread",
     )  # fmt: skip
 
     def __init__(self, pid: int, name: str) -> None:
@@ -93,6 +96,8 @@ class Process:
         self.on_signal: SignalHandler | None = None
         """Return what the process does instead of dying of a signal ("" for nothing), or None to
         die."""
+        self.stopped = False
+        """Whether a signal stopped it: it runs again after CONT, or to die of KILL."""
         self._greenlet: greenlet | None = None
         self._ready: Callable[[], bool] | None = None
         self._wake: float | None = None
@@ -101,6 +106,12 @@ class Process:
     def kill(self, signal: int, *, group: bool = False) -> None:
         """Send a signal (with `group` also to its command), which arrives when it runs next."""
         if self.status is None and signal not in self.blocked:
+            if signal == SIGSTOP:
+                self.stopped = True
+                return
+            if signal == SIGCONT:
+                self.stopped = False
+                self.signals = [sent for sent in self.signals if abs(sent) not in STOPPING]
             self.signals.append(-signal if group else signal)
 
     def ignored(self) -> set[int]:
@@ -116,6 +127,8 @@ class Process:
         return self.status is not None
 
     def _runnable(self, now: float) -> bool:
+        if self.stopped:
+            return SIGKILL in self.signals or -SIGKILL in self.signals
         if self._ready is None or self.signals:
             return True
         return (self._wake is not None and now >= self._wake) or self._ready()
@@ -248,7 +261,7 @@ class Scheduler:
         from greenlet import getcurrent, greenlet
 
         if len(self.processes) >= MAX_PROCESSES:
-            raise LimitReached("processes")
+            self._make_room()
         if self.main._greenlet is None:
             self.main._greenlet = getcurrent()
         process = Process(self.new_pid() if pid is None else pid, name)
@@ -267,6 +280,23 @@ class Scheduler:
         process._greenlet = greenlet(body, self.main._greenlet)
         self.processes.append(process)
         return process
+
+    def _make_room(self) -> None:
+        """Let others run until one has ended; LimitReached if all of them wait."""
+        process = self.current
+        while len(self.processes) >= MAX_PROCESSES:
+            now = monotonic()
+            ready = [
+                other
+                for other in self._others(process)
+                if other is not self.main and other._runnable(now)
+            ]
+            if not ready:
+                raise LimitReached("processes")
+            self.budget.step()
+            process._ready = process._wake = None
+            self._switch(self._earliest(ready[0], now))
+            self._deliver(process)
 
     def _run(
         self, process: Process, run: Callable[[], int], give_up: Callable[[], None] | None
@@ -333,18 +363,18 @@ class Scheduler:
             if following is not process:
                 self._switch(following)
 
-    def wait_outside(self, ready: Callable[[], bool]) -> None:
+    def wait_outside(self, ready: Callable[[], bool], timeout: float | None = None) -> bool:
         """Let others run until another thread has made `ready()` true.
 
-        That thread calls `budget.call()` afterwards. While all processes wait it may take the
-        `gate` and look at the files, but not change them.
+        Return False if `timeout` seconds pass first. That thread calls `budget.call()` afterwards.
+        While all processes wait it may take the `gate` and look at the files, but not change them.
         """
         if self.gate is None:
             self.gate = allocate_lock()
             self.gate.acquire()
         self._outside += 1
         try:
-            self.block(ready)
+            return self.block(ready, timeout)
         finally:
             self._outside -= 1
 
@@ -409,8 +439,25 @@ class Scheduler:
                 if handled and sent < 0 and process.descriptors is not None:
                     raise Interrupted(signal)
                 continue
-            if signal not in IGNORED_BY_DEFAULT:
+            if signal in STOPPING:
+                process.stopped = True
+                self._stand_still(process)
+            elif signal not in IGNORED_BY_DEFAULT:
                 raise Killed(signal)
+
+    def stop(self, process: Process) -> None:
+        """Stop the running process until another one sends it CONT."""
+        process.stopped = True
+        self._stand_still(process)
+        self._deliver(process)
+
+    def _stand_still(self, process: Process) -> None:
+        while process.stopped and not process._runnable(0.0):
+            following = self._choose(process)
+            if following is not process:
+                self._switch(following)
+            if process is self.main and self.failure is not None:
+                return
 
     def _others(self, process: Process) -> list[Process]:
         """Return all other processes, beginning after `process`: round robin."""
@@ -444,12 +491,16 @@ class Scheduler:
         due = [
             process
             for process in self.processes
-            if process._wake is not None and now >= process._wake
+            if process._wake is not None and now >= process._wake and not process.stopped
         ]
         return min(due, key=lambda process: process._wake or 0.0)
 
     def _idle(self, everyone: list[Process]) -> None:
-        wakes = [process._wake for process in everyone if process._wake is not None]
+        wakes = [
+            process._wake
+            for process in everyone
+            if process._wake is not None and not process.stopped
+        ]
         remaining = self.budget.remaining()
         if not wakes and not self._outside:
             self.failure = LimitReached("timeout", "every process waits for another one")

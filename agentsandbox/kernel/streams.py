@@ -400,7 +400,7 @@ class Pipe(Stream):
         self._size += len(data)
         if self._size >= PIPE_BYTES:
             held = self.scheduler.budget.hold(len(data)) if len(data) > PIPE_BYTES else None
-            self.scheduler.block(self._has_room)
+            self.scheduler.block(self.has_room)
             if held is not None:
                 held.release()
             if not self.readers:
@@ -413,7 +413,17 @@ class Pipe(Stream):
             return OutputError(errno.EPIPE, os.strerror(errno.EPIPE))
         return PipeClosed()
 
-    def _has_room(self) -> bool:
+    def put(self, data: bytes) -> None:
+        """Write as a process of its own does: wait for room first, not for the reader after."""
+        if self._size >= PIPE_BYTES and self.readers:
+            self.scheduler.block(self.has_room)
+        if not self.readers:
+            raise self._unread()
+        self._chunks.append(data)
+        self._size += len(data)
+
+    def has_room(self) -> bool:
+        """Whether a write would return at once."""
         return self._size < PIPE_BYTES or not self.readers
 
     # the reading end
@@ -538,5 +548,26 @@ class PipeReader(Stream):
         """Whether a read would return at once."""
         return self.pipe.has_input()
 
+    def reopened(self, mode: str) -> Stream:
+        return BothEnds(self.pipe) if mode == "r+" else super().reopened(mode)
+
     def close(self) -> None:
         self.pipe.close_reader()
+
+
+class BothEnds(PipeReader):
+    """A pipe opened for reading and writing (`<> <(…)`): it has no end while this is open."""
+
+    __slots__ = ()
+
+    def __init__(self, pipe: Pipe) -> None:
+        super().__init__(pipe)
+        pipe.readers += 1
+        pipe.acquire()
+
+    def write(self, data: bytes) -> None:
+        self.pipe.write(data)
+
+    def close(self) -> None:
+        super().close()
+        self.pipe.release()

@@ -9,13 +9,16 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.kernel.budget import notice_of
+from agentsandbox.profiles.listing import LIST, QUERY, Listing, name_schema
 from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
 from agentsandbox.profiles.spec import make_tool
-from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.profiles.surroundings import describe
+from agentsandbox.skills.prompts import CATALOG_CHARACTERS, plan_catalog, render_catalog
 from agentsandbox.skills.session.reading import ReadingRules, truncate
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Literal
 
     from agentsandbox.errors import SandboxError
     from agentsandbox.profiles.spec import Tool
@@ -25,20 +28,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "COMMAND",
+    "LIST_TOOL",
     "find_skill",
     "get_skill_tool",
-    "languages_of",
-    "name_schema",
+    "list_tools",
     "sandbox_tool",
     "shown_errors",
     "shown_instructions",
+    "skill_name",
     "tools",
 ]
 
+LIST_TOOL = "list_skills"
 COMMAND = {"command": {"type": "string", "description": "The bash script to execute"}}
 
 EXECUTE_DESCRIPTION = (
-    "Executes a bash script in an isolated sandbox with its own filesystem and no network, "
+    "Executes a bash script in an isolated sandbox with its own filesystem "
     "and returns its exit code, output and errors. "
     "Files, variables and the working directory persist between calls. "
     "The usual Unix tools are available; `help` lists them."
@@ -47,7 +52,24 @@ EXECUTE_DESCRIPTION = (
 
 def tools(sandbox: Sandbox) -> list[Tool]:
     """Return the tools of the profile for a sandbox."""
-    return [sandbox_tool(sandbox), get_skill_tool(sandbox)]
+    return [sandbox_tool(sandbox), get_skill_tool(sandbox), *list_tools(sandbox, _not_found)]
+
+
+def list_tools(
+    sandbox: Sandbox,
+    refuse: Callable[[SandboxError | str], str],
+    format: Literal["tool_description", "xml"] = "tool_description",
+) -> list[Tool]:
+    """Return `list_skills` if the description of `get_skill` cannot show all skills in full."""
+    skills = sandbox.get_mounted_skills()
+    if not plan_catalog(skills, format, maximum=None, characters=CATALOG_CHARACTERS)[1]:
+        return []
+    listing = Listing(sandbox.skills, is_cut=True)
+
+    def handle(arguments: Mapping[str, Any]) -> str:
+        return _json(listing.plain(arguments.get("query", "")))
+
+    return [make_tool(refuse, LIST_TOOL, LIST, handle, {"query": QUERY})]
 
 
 def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
@@ -62,21 +84,8 @@ def sandbox_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
     async def handle(arguments: Mapping[str, Any]) -> str:
         return _answer(await sandbox.aexecute(arguments["command"]), max_output)
 
-    description = EXECUTE_DESCRIPTION + languages_of(sandbox)
+    description = EXECUTE_DESCRIPTION + describe(sandbox, max_output)
     return make_tool(_refuse, "sandbox_execute", description, handle, COMMAND, "command", run=run)
-
-
-def languages_of(sandbox: Sandbox) -> str:
-    """Return the sentences of a description that say which languages scripts can use."""
-    options, found = sandbox.options, ""
-    if options.python is not None and (status := options.python.status()).ready:
-        found += (
-            f" python3 is CPython {status.python} with numpy, pandas, matplotlib and more "
-            "(`pip list`), on the same files."
-        )
-    if options.javascript is not None:
-        found += " node runs JavaScript on the same files."
-    return found
 
 
 def get_skill_tool(sandbox: Sandbox) -> Tool:
@@ -99,9 +108,11 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
             }
         )
 
-    description = render_catalog(skills, "tool_description") or ""
-    properties = {"skillName": name_schema(skills)}
-    return make_tool(_not_found, "get_skill", description, handle, properties, "skillName")
+    description = render_catalog(
+        skills, "tool_description", characters=CATALOG_CHARACTERS, list_tool=LIST_TOOL
+    )
+    properties = {"skillName": skill_name(skills)}
+    return make_tool(_not_found, "get_skill", description or "", handle, properties, "skillName")
 
 
 def find_skill(skills: Sequence[SkillInfo], name: str) -> SkillInfo | None:
@@ -117,10 +128,11 @@ def shown_instructions(skill: SkillInfo) -> str:
     return truncate(skill.metadata.instructions or "", limit, "SKILL.md")
 
 
-def name_schema(skills: Sequence[SkillInfo]) -> dict[str, Any]:
+def skill_name(skills: Sequence[SkillInfo]) -> dict[str, Any]:
     """Return the schema of an argument that names one of the skills."""
-    name: dict[str, Any] = {"type": "string", "description": "The name of the skill to retrieve"}
-    return name | {"enum": [skill.name for skill in skills]} if skills else name
+    names = [skill.name for skill in skills]
+    schema: dict[str, Any] = name_schema(names, "The name of the skill to retrieve", loads=True)
+    return schema
 
 
 def shown_errors(result: ExecutionResult, max_output: int) -> str:

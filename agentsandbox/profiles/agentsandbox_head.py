@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 from agentsandbox.profiles.agentsandbox import (
     COMMAND,
+    LIST_TOOL,
     find_skill,
-    name_schema,
+    list_tools,
     shown_errors,
     shown_instructions,
+    skill_name,
 )
 from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
 from agentsandbox.profiles.spec import make_tool
-from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.skills.prompts import CATALOG_CHARACTERS, render_catalog
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,7 +37,7 @@ NO_SKILLS = "No skills are currently available."
 
 def tools(sandbox: Sandbox) -> list[Tool]:
     """Return the tools of the profile for a sandbox."""
-    return [shell_tool(sandbox), get_skill_tool(sandbox)]
+    return [shell_tool(sandbox), get_skill_tool(sandbox), *list_tools(sandbox, _refuse, "xml")]
 
 
 def shell_tool(sandbox: Sandbox, *, max_output: int = MAX_OUTPUT) -> Tool:
@@ -78,9 +80,16 @@ def get_skill_tool(sandbox: Sandbox) -> Tool:
             return f"Skill '{arguments['skillName']}' not found"
         return shown_instructions(skill)
 
-    catalog = render_catalog(skills, "xml", order="discovery", maximum=None)
+    catalog = render_catalog(
+        skills,
+        "xml",
+        order="discovery",
+        maximum=None,
+        characters=CATALOG_CHARACTERS,
+        list_tool=LIST_TOOL,
+    )
     description = f"{catalog}\n" if catalog else NO_SKILLS
-    properties = {"skillName": name_schema(skills)}
+    properties = {"skillName": skill_name(skills)}
     return make_tool(str, "get_skill", description, handle, properties, "skillName")
 
 

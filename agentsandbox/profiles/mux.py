@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SkillPathError
+from agentsandbox.profiles.listing import LIST, QUERY, Listing, name_schema
 from agentsandbox.profiles.spec import make_tool
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.session.reading import page_lines
@@ -25,12 +26,16 @@ if TYPE_CHECKING:
 __all__ = ["tools"]
 
 
-def tools(session: SkillSession) -> list[Tool]:
-    """Return the tools of the profile; none without skills."""
+def tools(session: SkillSession, *, is_cut: bool = False) -> list[Tool]:
+    """Return the tools of the profile; none without skills.
+
+    `is_cut`: the catalog does not show all skills in full; then agent_skill_list finds them.
+    """
     names = [record.name for record in session.search()]
     if not names:
         return []
-    name = {"type": "string", "enum": names, "description": "The skill's name"}
+    name = name_schema(names, "The skill's name")
+    loaded = name_schema(names, "The skill's name", loads=True)
     number = {"type": ["integer", "null"]}
 
     def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,10 +61,18 @@ def tools(session: SkillSession) -> list[Tool]:
     page = {"name": name, "filePath": path, "offset": number, "limit": number}
     reading = "Reads a skill: its front matter and instructions."
     paging = "Reads lines of a file in a skill's directory."
-    return [
-        made("agent_skill_read", reading, read, {"name": name}, "name"),
+    found = [
+        made("agent_skill_read", reading, read, {"name": loaded}, "name"),
         made("agent_skill_read_file", paging, read_file, page, "name", "filePath"),
     ]
+    if is_cut:
+        listing = Listing(session, is_cut=True)
+
+        def listed(arguments: Mapping[str, Any]) -> dict[str, Any]:
+            return {"success": True, **listing.plain(arguments.get("query", ""))}
+
+        found.append(made("agent_skill_list", LIST, listed, {"query": QUERY}))
+    return found
 
 
 _OUTSIDE = "Resolved file path points outside the skill directory"

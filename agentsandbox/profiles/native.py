@@ -15,9 +15,10 @@ from agentsandbox.errors import (
     SkillPolicyError,
     SkillStateError,
 )
-from agentsandbox.profiles.output import cut_output
+from agentsandbox.profiles.listing import LIST, QUERY, Listing, name_schema
+from agentsandbox.profiles.output import MAX_OUTPUT, cut_output
 from agentsandbox.profiles.spec import make_tool
-from agentsandbox.skills.prompts import one_line
+from agentsandbox.profiles.surroundings import describe
 from agentsandbox.skills.session.reading import page_lines
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 __all__ = ["CHANGE", "SCRIPT", "refuse", "script_answer", "script_options", "tools"]
 
 UNCHANGED = "already active, unchanged"
-LIST = "Lists the skills that fit the query, or all skills."
 DEACTIVATE = "Deactivates skills."
 FILES = "Lists the files of a skill."
 READ = "Reads a file of a skill."
@@ -42,7 +42,7 @@ PROPOSE = (
     "Proposes a change of a skill, which a person reviews. Nothing changes until it is approved."
 )
 SHELL = (
-    "Runs a bash script in the sandbox, where the skills are mounted. "
+    "Runs a bash script in the sandbox. "
     "Files, variables and the working directory persist between calls."
 )
 
@@ -79,9 +79,12 @@ def refuse(error: SandboxError | str) -> dict[str, Any]:
 _tool = partial(make_tool, refuse)
 
 
-def tools(session: SkillSession) -> list[Tool]:
-    """Return the tools of the profile; without skills only the shell."""
-    profile = _Native(session)
+def tools(session: SkillSession, *, is_cut: bool = False) -> list[Tool]:
+    """Return the tools of the profile; without skills only the shell.
+
+    `is_cut`: the catalog does not show all skills in full.
+    """
+    profile = _Native(session, is_cut=is_cut)
     names = [record.name for record in session.search()]
     skills = profile.skill_tools(names) if names else []
     return skills + ([profile.shell_tool()] if session.has_shell else [])
@@ -90,22 +93,23 @@ def tools(session: SkillSession) -> list[Tool]:
 class _Native:
     """The handlers of the tools."""
 
-    def __init__(self, session: SkillSession) -> None:
+    def __init__(self, session: SkillSession, *, is_cut: bool) -> None:
         self.session = session
+        self.listing = Listing(session, is_cut=is_cut)
 
     def skill_tools(self, names: Sequence[str]) -> list[Tool]:
         """Return the tools for these skills."""
         text, number, flag = {"type": "string"}, {"type": ["integer", "null"]}, {"type": "boolean"}
-        name = {"type": "string", "enum": names}
-        skill = name | {"description": "The skill; the most recently activated one by default"}
-        many = {"type": "array", "items": name, "description": "The names of skills"}
+        skill = name_schema(names, "The skill; the most recently activated one by default")
+        many = {"type": "array", "items": name_schema(names), "description": "The names of skills"}
+        loaded = {**many, "items": name_schema(names, loads=True)}
         mode = {"type": "string", "enum": ["add", "replace"]}
         path = text | {"description": "The file's path below the skill's directory"}
         file = {"skill": skill, "path": path}
         made = [
-            _tool("skill_list", LIST, self.list, {"query": text}),
+            _tool("skill_list", LIST, self.list, {"query": QUERY}),
             _tool(
-                "skill_activate", ACTIVATE, self.activate, {"names": many, "mode": mode}, "names"
+                "skill_activate", ACTIVATE, self.activate, {"names": loaded, "mode": mode}, "names"
             ),
             _tool("skill_deactivate", DEACTIVATE, self.deactivate, {"names": many, "all": flag}),
             _tool("skill_files", FILES, self.files, {"skill": skill, "dir": text}),
@@ -126,21 +130,24 @@ class _Native:
         """Return the tool for scripts that the model writes."""
         command = {"type": "string", "description": "The bash script"}
         properties = {"command": command, "timeout": SECONDS}
-        return _tool("shell", SHELL, self.shell, properties, "command", run=self.shell_now)
+        description = SHELL + self.surroundings()
+        return _tool("shell", description, self.shell, properties, "command", run=self.shell_now)
+
+    def surroundings(self) -> str:
+        """Return what the description of the shell says about the sandbox."""
+        from agentsandbox.sandbox import Sandbox
+
+        place = self.place
+        if not isinstance(place, Sandbox):
+            return " Skills that were loaded are mounted there."
+        return describe(place, MAX_OUTPUT, skills=self.session.mount_path)
 
     def list(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         active = self.session.active
-        found = self.session.search(arguments.get("query", ""))
-        return {
-            "skills": [
-                {
-                    "name": record.name,
-                    "description": one_line(record.description),
-                    "active": record.name in active,
-                }
-                for record in found
-            ]
-        }
+        answer = self.listing.plain(arguments.get("query", ""))
+        for skill in answer["skills"]:
+            skill["active"] = skill["name"] in active
+        return answer
 
     def activate(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         session = self.session

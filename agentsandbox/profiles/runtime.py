@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from agentsandbox.profiles.listing import LIST, QUERY, Listing, name_schema
 from agentsandbox.profiles.native import SCRIPT, script_answer, script_options
 from agentsandbox.profiles.spec import make_tool
 
@@ -24,15 +25,18 @@ if TYPE_CHECKING:
 __all__ = ["tools"]
 
 
-def tools(session: SkillSession) -> list[Tool]:
-    """Return the tools of the profile; none without skills."""
+def tools(session: SkillSession, *, is_cut: bool = False) -> list[Tool]:
+    """Return the tools of the profile; none without skills.
+
+    `is_cut`: the catalog does not show all skills in full; then skills.list finds them.
+    """
     names = [record.name for record in session.search()]
     if not names:
         return []
     profile = _Runtime(session)
-    name = {"type": "string", "enum": names}
-    skill = name | {"description": "A loaded skill; the most recently loaded one by default"}
-    many, flag = {"type": "array", "items": name}, {"type": "boolean"}
+    skill = name_schema(names, "A loaded skill; the most recently loaded one by default")
+    loaded = {"type": "array", "items": name_schema(names, loads=True)}
+    many, flag = {"type": "array", "items": name_schema(names)}, {"type": "boolean"}
     path = {"type": "string", "description": "The path below the skill's root directory"}
     mode = {
         "type": "string",
@@ -43,10 +47,12 @@ def tools(session: SkillSession) -> list[Tool]:
     load = "Loads skills. Their instructions apply from the next message on."
     made = partial(make_tool, _refuse)
     found = [
-        made("skills.load", load, profile.load, {"names": many, "mode": mode}, "names"),
+        made("skills.load", load, profile.load, {"names": loaded, "mode": mode}, "names"),
         made("skills.unload", "Unloads skills.", profile.unload, {"names": many, "all": flag}),
         made("skills.read", "Reads a file of a loaded skill.", profile.read, file, "path"),
     ]
+    if is_cut:
+        found.append(made("skills.list", LIST, profile.list, {"query": QUERY}))
     if session.has_scripts:
         description = "Runs a script of a loaded skill in the sandbox."
         script = {**file, **{name: SCRIPT[name] for name in ("args", "env", "workdir")}}
@@ -65,6 +71,10 @@ class _Runtime:
 
     def __init__(self, session: SkillSession) -> None:
         self.session = session
+        self.listing = Listing(session, is_cut=True)
+
+    def list(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        return self.listing.plain(arguments.get("query", ""))
 
     def load(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         session = self.session

@@ -32,21 +32,39 @@ ROLES: dict[str, tuple[str, str | None, str | None]] = {
     "mux": ("agent_skill_read", "agent_skill_read_file", None),
 }
 """Profile → the names of the tools that load a skill, read its files and run its scripts."""
+LISTS: dict[str, str] = {
+    "native": "skill_list",
+    "remcochat": "skills.list",
+    "runtime": "skills.list",
+    "agentsandbox": "list_skills",
+    "agentsandbox-head": "list_skills",
+    "yodoca": "list_skills",
+    "mux": "agent_skill_list",
+}
+"""Profile → the name of the tool that lists skills; some have it only if the catalog is cut."""
 
 
 def skill_tools(
-    session: SkillSession, *profiles: Profile, name_style: NameStyle | None = None
+    session: SkillSession,
+    *profiles: Profile,
+    name_style: NameStyle | None = None,
+    config: SkillsConfig | None = None,
 ) -> list[Tool]:
     """Return the tools of the profiles for a session; their schemas name its skills of now.
 
-    `name_style` replaces each profile's own style of names. Raises `ValueError` for an unknown
-    profile.
+    `name_style` replaces each profile's own style of names. A profile whose catalog is cut has a
+    tool that lists all skills; `config` says how long a catalog may be, by default the profile's
+    preset. Raises `ValueError` for an unknown profile.
     """
+    from agentsandbox.skills.config import PRESETS, SkillsConfig
+
     found: list[Tool] = []
     for profile in profiles or ("native",):
         if profile not in PROFILES:
             raise ValueError(f"unknown profile {profile!r}; there are: {', '.join(PROFILES)}")
-        found += importlib.import_module(f"agentsandbox.profiles.{profile}").tools(session)
+        preset = config or SkillsConfig.preset(profile if profile in PRESETS else "default")
+        module = importlib.import_module(f"agentsandbox.profiles.{profile}")
+        found += module.tools(session, is_cut=preset.cuts_catalog(session))
     if name_style is None:
         return found
     return [replace(tool, wire_name=wire_name(tool.name, name_style)) for tool in found]
@@ -62,7 +80,7 @@ def tools_for(
     found: list[Tool] = []
     for profile in config.profiles if config.enabled else ():
         if profile != "agentsandbox" and profile != "agentsandbox-head":
-            found += skill_tools(session, profile, name_style=config.name_style)
+            found += skill_tools(session, profile, name_style=config.name_style, config=config)
             continue
         if sandbox is None:
             raise ValueError(f'the profile "{profile}" needs a sandbox')
@@ -81,7 +99,8 @@ def prompt_for(config: SkillsConfig, session: SkillSession) -> str:
     style = config.name_style or ("camel" if profile == "remcochat" else "snake")
     load, read, run = (None if name is None else wire_name(name, style) for name in ROLES[profile])
     assert load is not None
-    catalog = config.render_catalog(session, read_tool=load, file_tool=read)
+    listing = wire_name(LISTS[profile], style)
+    catalog = config.render_catalog(session, read_tool=load, file_tool=read, list_tool=listing)
     if catalog is None or not config.enabled or not session.search():
         return ""
     parts: list[str | None] = [base_rules(load, read, run if session.has_scripts else None)]

@@ -6,10 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SkillPathError
+from agentsandbox.profiles.listing import QUERY, Listing, name_schema
 from agentsandbox.profiles.native import CHANGE
 from agentsandbox.profiles.spec import make_tool
 from agentsandbox.skills.paths import clean_path, is_skill_name
-from agentsandbox.skills.prompts import estimate_tokens, one_line, render_catalog
+from agentsandbox.skills.prompts import (
+    CATALOG_CHARACTERS,
+    estimate_tokens,
+    one_line,
+    render_catalog,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -38,21 +44,30 @@ class SkillContext:
 
     async def get_context(self, prompt: str = "", turn_context: object = None) -> str | None:
         """Return the catalog in bullets, None without skills."""
-        return render_catalog(self.session.search(), "bullets")
+        return render_catalog(
+            self.session.search(),
+            "bullets",
+            characters=CATALOG_CHARACTERS,
+            list_tool="list_skills",
+        )
 
 
-def tools(session: SkillSession) -> list[Tool]:
-    """Return the tools of the profile; none without skills."""
+def tools(session: SkillSession, *, is_cut: bool = False) -> list[Tool]:
+    """Return the tools of the profile; none without skills.
+
+    `is_cut`: the catalog does not show all skills in full.
+    """
     names = [record.name for record in session.search()]
     if not names:
         return []
-    skill_id = {"type": "string", "enum": names, "description": "The skill's id"}
+    skill_id = name_schema(names, "The skill's id")
+    loaded = name_schema(names, "The skill's id", loads=True)
+    listing = Listing(session, is_cut=is_cut)
 
     def listed(arguments: Mapping[str, Any]) -> str:
-        return "\n".join(
-            f"- {record.name}: {one_line(record.description)}"
-            for record in session.search(arguments.get("query", ""))
-        )
+        found, more = listing.find(arguments.get("query", ""))
+        lines = [f"- {each.name}: {one_line(each.description)}" for each in found]
+        return "\n".join([*lines, *([f"(+{more} more)"] if more else ())])
 
     def read(arguments: Mapping[str, Any]) -> str:
         _check_id(arguments["skill_id"])
@@ -72,12 +87,11 @@ def tools(session: SkillSession) -> list[Tool]:
         return f"Proposed: {proposal.id}. The skill stays as it is until the proposal is approved."
 
     made = partial(make_tool, _refuse)
-    query = {"type": "string"}
     path = {"type": "string", "description": "The path of a file below the skill's directory"}
     file = {"skill_id": skill_id, "path": path}
     found = [
-        made("list_skills", LIST, listed, {"query": query}),
-        made("read_skill", READ, read, {"skill_id": skill_id}, "skill_id"),
+        made("list_skills", LIST, listed, {"query": QUERY}),
+        made("read_skill", READ, read, {"skill_id": loaded}, "skill_id"),
         made("read_skill_resource", RESOURCE, resource, file, "skill_id", "path"),
     ]
     if session.proposals is not None:

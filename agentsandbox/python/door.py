@@ -13,9 +13,9 @@ import os
 import struct
 
 from agentsandbox.kernel.fs.base import os_error
-from agentsandbox.kernel.processes import SIGNAL_NUMBERS
-from agentsandbox.kernel.streams import Buffer, BytesReader, Null, encode
-from agentsandbox.wasm.descriptors import Opened, Standard
+from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK
+from agentsandbox.kernel.streams import Pipe, PipeReader, encode
+from agentsandbox.wasm.descriptors import Contents, Opened, PipeEnd, Standard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.contract.command import CommandContext
+    from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
     from agentsandbox.python.runtime import PythonRuntime
     from agentsandbox.wasm.guest import Guest
@@ -30,8 +31,10 @@ if TYPE_CHECKING:
     Header = dict[str, Any]
 
 _LENGTH = struct.Struct("<I")
-_KILL = SIGNAL_NUMBERS["KILL"]
+_DEFAULT_PATH = "/bin:/usr/bin"
 _AGENT = 1000
+_MOST_ENDS = 256
+"""Ends of pipes that a program may have open: each pipe may hold 128 KiB that nobody reads."""
 
 
 class Door:
@@ -44,8 +47,12 @@ class Door:
         self.ctx = ctx
         self.guest = guest
         self.executable = executable
+        self._children: dict[int, Process] = {}
+        """Those that nobody has waited for, by process id."""
+        self._unnest: Callable[[], None] | None = None
         self._works: Mapping[str, Callable[[Header, bytes], tuple[Header, bytes]]] = {
-            "begin": self._begin, "run": self._run, "chmod": self._chmod, "stat": self._stat,
+            "begin": self._begin, "spawn": self._spawn, "wait": self._wait, "pipe": self._pipe,
+            "chmod": self._chmod, "stat": self._stat,
             "umask": self._umask, "access": self._access, "kill": self._kill,
             "isatty": self._isatty, "mkfifo": self._mkfifo, "which": self._which,
             "chdir": self._chdir, "dup": self._dup, "errnos": self._errnos,
@@ -90,65 +97,118 @@ class Door:
 
     # commands
 
-    def _run(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
-        """Run a command of the sandbox and return its status and what it wrote."""
-        ctx, runtime = self.ctx, self.runtime
-        words = _words(header["argv"])
-        self._find(words[0], header)
-        limit = ctx.budget.value_bytes
-        stdin = self._input(header.get("stdin", "inherit"), payload)
-        out, err = Buffer(limit), Buffer(limit)
-        stdout = self._output(header.get("stdout", "inherit"), out, 1)
-        how = header.get("stderr", "inherit")
-        stderr = stdout if how == "stdout" else self._output(how, err, 2)
-        env, cwd = header.get("env"), header.get("cwd")
-        waits = runtime.nest(ctx.host.scheduler)
-        try:
-            process = ctx.start(
-                words,
-                stdin=stdin,
-                stdout=stdout,
-                stderr=stderr,
-                env=None if env is None else {str(key): str(env[key]) for key in env},
-                cwd=None if cwd is None else self._path(cwd),
-            )
-            timeout = header.get("timeout")
-            status = ctx.host.scheduler.wait(
-                process, None if timeout is None else max(0.0, float(timeout))
-            )
-            timed_out = status is None
-            if timed_out:
-                process.kill(_KILL)
-                ctx.host.scheduler.wait(process)
-        finally:
-            waits()
-        found = out.getvalue()
-        signal = process.killed_by
-        return {
-            "status": -signal if signal else process.status,
-            "out": len(found),
-            "timed_out": timed_out,
-        }, found + err.getvalue()
+    def _spawn(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
+        """Start a command of the sandbox and return its process id.
 
-    def _find(self, name: str, header: Header) -> None:
+        `streams` are the guest's descriptors that it gets as 0, 1 and 2.
+        """
+        del payload
+        words = _words(header["argv"])
+        folder = self._path(header["cwd"])
+        try:
+            if not self.ctx.fs.stat(folder).is_dir:
+                raise os_error(errno.ENOTDIR)
+        except OSError as error:
+            return {"errno": error.errno, "cwd": True}, b""
+        env = {str(name): str(value) for name, value in header["env"].items()}
+        self._find(words[0], folder, env)
+        stdin, stdout, stderr = [self._stream(number) for number in header["streams"]]
+        self._reap()
+        if self._unnest is None:
+            self._unnest = self.runtime.nest(self.ctx.host.scheduler)
+        process = self.ctx.start(
+            words,
+            stdin=stdin,  # type: ignore[arg-type]
+            stdout=stdout,  # type: ignore[arg-type]
+            stderr=stderr,  # type: ignore[arg-type]
+            env=env,
+            cwd=folder,
+            umask=int(header["umask"]) & 0o777,
+        )
+        self._children[process.pid] = process
+        return {"pid": process.pid}, b""
+
+    def _running(self) -> bool:
+        return any(not child.finished() for child in self._children.values())
+
+    def _reap(self) -> None:
+        """Count this program no more among those that wait once all its children ended."""
+        if self._unnest is not None and not self._running():
+            self._unnest()
+            self._unnest = None
+
+    def _wait(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
+        """Return the process id and status (negative for a signal) of a child that ended.
+
+        `pid` -1 means any child; without `block` the answer may be process id 0.
+        """
+        del payload
+        pid = header["pid"]
+        children = [c for number, c in self._children.items() if pid in (-1, number)]
+        if not children:
+            raise os_error(errno.ECHILD)
+
+        def ended() -> Process | None:
+            return next((child for child in children if child.finished()), None)
+
+        if header["block"]:
+            self.ctx.host.scheduler.block(lambda: ended() is not None)
+        child = ended()
+        if child is None:
+            return {"pid": 0, "status": 0}, b""
+        del self._children[child.pid]
+        self._reap()
+        return {"pid": child.pid, "status": -child.killed_by or child.status}, b""
+
+    def leave_children(self) -> None:
+        """Let the children that run go on after the program, as background jobs do."""
+        for child in self._children.values():
+            child.is_job = True
+
+    def _pipe(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
+        """Return the numbers of the reading and the writing end of a new pipe."""
+        del header, payload
+        system, clock = self.guest.system, self.ctx.host.clock
+        assert system is not None
+        ends = [end for end in system.descriptors.values() if isinstance(end, PipeEnd)]
+        if len(ends) >= _MOST_ENDS:
+            raise os_error(errno.EMFILE)
+        pipe = Pipe(self.ctx.host.scheduler)
+        made = [PipeEnd(self.guest.ask, end, clock) for end in (PipeReader(pipe), pipe)]
+        return {"fds": [system.add(end) for end in made]}, b""
+
+    def close(self) -> None:
+        """Wait for no children any more."""
+        if self._unnest is not None:
+            self._unnest()
+            self._unnest = None
+
+    def _find(self, name: str, folder: str, env: Mapping[str, str]) -> None:
         """Raise the error of `execvp` if there is no such program."""
         fs = self.ctx.fs
-        env = header.get("env") or self.ctx.env
-        cwd = header.get("cwd")
-        folder = self.ctx.cwd if cwd is None else self._path(cwd)
-        if not fs.stat(folder).is_dir:
-            raise os_error(errno.ENOTDIR)
-        if "/" in name:
+        if "/" not in name:
+            search = env.get("PATH", _DEFAULT_PATH)
+            found = self._in_path(name, search, folder)
+            if found is None:
+                there = self._in_path(name, search, folder, mode=0)
+                raise os_error(errno.ENOENT if there is None else errno.EACCES)
+            path = found
+        else:
             path = name if name.startswith("/") else f"{folder}/{name}"
-            if fs.stat(path).is_dir or not fs.access(path, 1):
+            if not fs.stat(path).is_file or not fs.access(path, 1):
                 raise os_error(errno.EACCES)
-        elif self._in_path(name, str(env.get("PATH", "/usr/bin:/bin"))) is None:
-            raise os_error(errno.ENOENT)
+        content = fs.program(path)
+        if content is None:
+            with fs.open(path, "r") as file:
+                content = file.read(len(COMMAND_MARK))
+        if not content.startswith((b"#!", COMMAND_MARK)):
+            raise os_error(errno.ENOEXEC)
 
-    def _in_path(self, name: str, search: str) -> str | None:
+    def _in_path(self, name: str, search: str, cwd: str, mode: int = 1) -> str | None:
         for folder in search.split(":"):
-            path = f"{self._path(folder or '.')}/{name}"
-            if self.ctx.fs.is_file(path) and self.ctx.fs.access(path, 1):
+            where = f"{cwd}/{folder}" if not folder.startswith("/") else folder
+            path = f"{where}/{name}"
+            if self.ctx.fs.is_file(path) and self.ctx.fs.access(path, mode):
                 return path
         return None
 
@@ -162,32 +222,23 @@ class Door:
             return found.stream
         if isinstance(found, Opened):
             return found.file
-        if found is not None and found.path:  # opened for reading: its bytes were taken
-            return self.ctx.keep(self.ctx.fs.open(found.path, "r"))
+        if isinstance(found, Contents):  # its bytes were taken
+            file = self.ctx.keep(self.ctx.fs.open(found.path, "r"))
+            file.seek(found.seek(0, os.SEEK_CUR))
+            return file
         raise os_error(errno.EBADF)
-
-    def _input(self, how: object, payload: bytes) -> ByteReader:
-        if how == "null":
-            return Null()
-        if how == "data":
-            return BytesReader(payload)
-        return self._stream(0 if how == "inherit" else how)  # type: ignore[return-value]
-
-    def _output(self, how: object, buffer: Buffer, number: int) -> ByteWriter:
-        if how == "null":
-            return Null()
-        if how == "data":
-            return buffer
-        return self._stream(number if how == "inherit" else how)  # type: ignore[return-value]
 
     def _which(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
-        return {"path": self._in_path(_text(header["name"]), self.ctx.env.get("PATH", ""))}, b""
+        search = self.ctx.env.get("PATH", "")
+        return {"path": self._in_path(_text(header["name"]), search, self.ctx.cwd)}, b""
 
     def _kill(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
         scheduler = self.ctx.host.scheduler
         pid, signal = header["pid"], header["signal"]
+        if pid in self._children and self._children[pid].finished():
+            return {}, b""  # nobody has waited for it yet
         for process in (scheduler.main, *scheduler.processes):
             if process.pid == pid and process.status is None:
                 if signal:

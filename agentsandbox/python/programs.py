@@ -96,17 +96,22 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
     image, start = _image(runtime)
     executable = _executable(ctx)
     place_of_guest = _PlaceOfGuest(runtime, ctx.host.scheduler)
+    door: Door | None = None
     try:
         place_of_guest.take()
         guest = Guest(engine, module, ctx, memory_bytes=runtime.memory_bytes)
+        door = Door(runtime, ctx, guest, executable)
         status_code = guest.run(
             [executable, start, *words],
             {**ctx.env, "PYTHONTZPATH": ""},
             image,
             lambda guest: _streams(guest, ctx),
-            Door(runtime, ctx, guest, executable).answer,
+            door.answer,
         )
+        door.leave_children()
     finally:
+        if door is not None:
+            door.close()
         place_of_guest.give_back()
     if guest.system is not None and guest.system.pictures:
         ctx.host.pictures += guest.system.pictures

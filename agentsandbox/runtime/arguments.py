@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 STATES = ("keep", "discard", "new")
 JOBS = ("detach", "wait", "kill")
+SCRIPT_ERREXIT = ("sh", "always", "never")
 NAME_MAX = 255
 SHOWN = 40
 """Characters of a refused text that a message shows."""
@@ -308,10 +309,12 @@ def _network(argument: str, value: object) -> object:
         return None
     from agentsandbox.network import NetworkPolicy
 
+    if isinstance(value, Mapping):
+        return NetworkPolicy(hosts=value)
     if not isinstance(value, NetworkPolicy):
         raise wrong_type(
             argument,
-            "a NetworkPolicy or None",
+            "a NetworkPolicy, a mapping of hosts to functions, or None",
             value,
             "NetworkPolicy(allow=['https://…']) says what is allowed",
         )
@@ -373,7 +376,7 @@ CHECKS: dict[str, Callable[[str, object], object]] = {
     "javascript": _javascript,
     "limits": _limits,
     "network": _network,
-    "script_errexit": _flag,
+    "script_errexit": partial(_one_of, SCRIPT_ERREXIT),
     "jobs": partial(_one_of, JOBS),
     "on_command": _callable,
     "on_event": _plain_function,

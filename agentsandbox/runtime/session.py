@@ -99,7 +99,7 @@ class Session:
         user: str,
         hostname: str,
         network: NetworkPolicy | None,
-        script_errexit: bool,
+        script_errexit: str,
         jobs: Jobs,
         environment: Mapping[str, str],
         cwd: str,

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.catalog.roots import SkillRoot, installed_roots
-from agentsandbox.skills.prompts import render_catalog
+from agentsandbox.skills.prompts import CATALOG_CHARACTERS, plan_catalog, render_catalog
 from agentsandbox.skills.search.index import SkillIndex
 from agentsandbox.skills.search.matching import SkillRouter
 from agentsandbox.skills.session.reading import ReadingRules
@@ -89,8 +89,8 @@ class SkillsConfig(BaseModel):
     """Which path of SKILL.md the catalog shows: in the sandbox, on the host, or none."""
     catalog_order: Literal["name", "discovery"] = "name"
     catalog_max: int | None = Field(default=50, gt=0)
-    catalog_characters: int | None = Field(default=None, gt=0)
-    """The longest catalog; the least used skills lose their descriptions first."""
+    catalog_characters: int | None = Field(default=CATALOG_CHARACTERS, gt=0)
+    """The longest catalog, None for no limit; descriptions are shortened, then left out."""
     require_active: bool = False
     reload: Literal["manual", "mtime", "poll", "watch"] = "manual"
     poll_interval: float = Field(default=5.0, gt=0)
@@ -193,11 +193,17 @@ class SkillsConfig(BaseModel):
         return self.profile if isinstance(self.profile, tuple) else (self.profile,)
 
     def render_catalog(
-        self, session: SkillSession, *, read_tool: str | None = None, file_tool: str | None = None
+        self,
+        session: SkillSession,
+        *,
+        read_tool: str | None = None,
+        file_tool: str | None = None,
+        list_tool: str | None = None,
     ) -> str | None:
         """Return the catalog as this host shows it, None without skills.
 
-        `read_tool` and `file_tool` are the names of the tools that load a skill and read its files.
+        The other arguments are the names of the tools that load a skill, read its files and list
+        all skills.
         """
         return render_catalog(
             session.search(),
@@ -209,8 +215,18 @@ class SkillsConfig(BaseModel):
             uses=session.uses,
             read_tool=read_tool,
             file_tool=file_tool,
+            list_tool=list_tool,
             places=session.places(),
         )
+
+    def cuts_catalog(self, session: SkillSession) -> bool:
+        """Whether the catalog of a session does not have every skill with its description."""
+        return plan_catalog(
+            session.search(),
+            self.catalog_format,
+            maximum=self.catalog_max,
+            characters=self.catalog_characters,
+        )[1]
 
 
 def _scope(directory: str) -> Literal["project", "user"]:

@@ -4,9 +4,10 @@ A skill's text comes from strangers, so only a part of YAML is read. Every scala
 Anchors, aliases, tags, merge keys, directives, and deep or large documents are refused.
 
 Real authors make mistakes. The frequent ones are repaired and reported: text before the first
-`---`, a last `---` that is indented or longer, a key that occurs twice, and a value that would need
-quotes. For that last one the text is divided at the lines that begin with a key, and each field is
-read by itself; a field that YAML cannot read is the text as it is written.
+`---`, a last `---` that is indented or longer, a key that occurs twice, a key that is a list or a
+mapping, and a value that would need quotes. For the last two the text is divided at the lines that
+begin with a key, and each field is read by itself; a field that YAML cannot read is the text as it
+is written.
 """
 
 from __future__ import annotations
@@ -26,6 +27,8 @@ FENCE = "---"
 BOM = "\ufeff"
 
 _FIELD = re.compile(r"(?P<key>[A-Za-z_][\w-]*)[ \t]*:(?!//)(?P<value>.*)$")
+_STRANGE_KEY = re.compile(r"[?:](?:\s|$)|[\[{].*:(?:\s|$)")
+_STRUCTURED = frozenset(("allowed-tools", "metadata", "tags", "requires"))
 _BLOCK_MARK = re.compile(r"[|>][0-9+-]{0,2}(?=\s|$)")
 _CODE = re.compile(r"(`{3,}|~{3,})[a-z]*")
 _LOOSE_FENCE = re.compile(r"\s*-{3,}\s*")
@@ -149,37 +152,51 @@ def _read_mapping(head: str, oddities: list[FrontmatterError]) -> dict[str, Any]
         if not isinstance(value, dict):
             raise FrontmatterError("not-a-mapping", "SKILL.md frontmatter must be a YAML mapping")
     except FrontmatterError as error:
-        if error.code not in ("invalid-yaml", "not-a-mapping"):
+        if error.code not in ("invalid-yaml", "not-a-mapping", "yaml-key"):
             raise
         reader = _Reader()
-        value = {key: _read_field(reader, key, lines) for key, lines in _fields_of(head)}
+        read = {key: _read_field(reader, key, lines) for key, lines in _fields_of(head)}
+        value = {key: each for key, each in read.items() if each is not None}
         if not value:
             raise
-        oddities.append(FrontmatterError("repaired-yaml", str(error)))
+        code = "yaml-key" if error.code == "yaml-key" else "repaired-yaml"
+        oddities.append(FrontmatterError(code, str(error)))
     oddities += reader.duplicates
     return value
 
 
 def _fields_of(head: str) -> list[tuple[str, list[str]]]:
-    """Return (key, lines) of each top-level field, up to the next line that begins with a key."""
+    """Return (key, lines) of each top-level field, up to the next line that begins with a key.
+
+    A field whose key is a list or a mapping is left out.
+    """
     found: list[tuple[str, list[str]]] = []
+    is_left_out = False
     for line in head.split("\n"):
         match = _FIELD.match(line)
         if match is not None:
             found.append((match["key"], [match["value"]]))
-        elif found and not line.startswith("#"):
+            is_left_out = False
+        elif _STRANGE_KEY.match(line):
+            is_left_out = True
+        elif found and not is_left_out and not line.startswith("#"):
             found[-1][1].append(line)
     return found
 
 
 def _read_field(reader: _Reader, key: str, lines: list[str]) -> Any:
-    """Return the value of one field: by YAML, or if that cannot read it, the text as written."""
+    """Return the value of one field: by YAML, or if that cannot read it, the text as written.
+
+    None for a list or mapping that has a list or a mapping as a key, in a field that is no text.
+    """
     try:
         value = reader.document("\n".join([f"{key}: {lines[0]}", *lines[1:]]))
         if isinstance(value, dict) and list(value) == [key]:
             return value[key]
     except FrontmatterError as error:
-        if error.code != "invalid-yaml":
+        if error.code == "yaml-key" and key in _STRUCTURED:
+            return None
+        if error.code not in ("invalid-yaml", "yaml-key"):
             raise
     text = " ".join(stripped for line in lines if (stripped := line.strip()))
     text = _BLOCK_MARK.sub("", text, count=1).strip()
@@ -217,6 +234,8 @@ class _Reader:
         except (yaml.YAMLError, ValueError) as error:
             if isinstance(error, FrontmatterError):
                 raise
+            if "nesting depth" in str(getattr(error, "problem", "")):
+                raise _too_large() from None
             raise _invalid(_one_line(error)) from None
         return value
 
@@ -225,9 +244,7 @@ class _Reader:
 
         self.nodes += 1
         if self.nodes > MAX_NODES or depth > MAX_DEPTH:
-            raise FrontmatterError(
-                "yaml-too-large", "SKILL.md frontmatter has too many or too deeply nested values"
-            )
+            raise _too_large()
         if isinstance(event, yaml.AliasEvent) or event.anchor:
             raise FrontmatterError(
                 "yaml-alias", "YAML anchors and aliases are not allowed in frontmatter"
@@ -258,6 +275,12 @@ class _Reader:
                 self.duplicates.append(FrontmatterError("yaml-duplicate", message))
             mapping[key] = self._value(events, next(events), depth + 1)
         return mapping
+
+
+def _too_large() -> FrontmatterError:
+    return FrontmatterError(
+        "yaml-too-large", "SKILL.md frontmatter has too many or too deeply nested values"
+    )
 
 
 def _invalid(reason: str) -> FrontmatterError:

@@ -11,7 +11,7 @@ import html
 import json
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from agentsandbox.skills.invisible import INVISIBLE
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 DESCRIPTION_MAX = 1024
 SHORT_MAX = 160
 CATALOG_MAX = 50
+CATALOG_CHARACTERS = 16_000
+"""The longest catalog, about 4,000 tokens, and the longest list of skills that a tool answers."""
+SHORTEST = 40
+"""The characters that a shortened description keeps at least."""
 
 _INVOCATION = re.compile(r"/(\S+)(?:\s+|$)")
 _UNSEEN = f"(?:{INVISIBLE.pattern})*"
@@ -79,6 +83,7 @@ def render_catalog(
     places: Mapping[str, str] | None = None,
     characters: int | None = None,
     uses: Mapping[str, int] | None = None,
+    list_tool: str | None = None,
 ) -> str | None:
     """Return the catalog of `skills` for a prompt or for a tool's description.
 
@@ -92,33 +97,108 @@ def render_catalog(
     read_tool   the name of the tool that loads a skill, for formats that mention it
     file_tool   the name of the tool that reads a skill's files
     places      name → directory in the sandbox, for skills without a `mount_path`
-    characters  about the longest text: descriptions are left out until it fits, first those of the
-                least used skills
-    uses        name → how often the skill was used
+    characters  the longest text, None for no limit: descriptions are shortened, then left out, and
+                names only if they alone are too long
+    uses        name → how often the skill was used; then the least used lose their descriptions
+                first, whole
+    list_tool   the name of the tool that lists all skills, for a catalog that is cut
     """
+    return plan_catalog(
+        skills,
+        format,
+        maximum=maximum,
+        characters=characters,
+        order=order,
+        uses=uses,
+        options=_Options(
+            0, location, layout, empty, read_tool, file_tool, places or {}, list_tool=list_tool
+        ),
+    )[0]
+
+
+def plan_catalog(
+    skills: Iterable[CatalogEntry] | Mapping[str, CatalogEntry],
+    format: Format = "xml",
+    *,
+    maximum: int | None = -1,
+    characters: int | None = None,
+    order: Literal["name", "discovery"] | None = None,
+    uses: Mapping[str, int] | None = None,
+    options: _Options | None = None,
+) -> tuple[str | None, bool]:
+    """Return the catalog, and whether it had to be cut; the arguments are as above."""
     renderer, usual_order, cap = _FORMATS[format]
     entries = list(skills.values() if hasattr(skills, "values") else skills)
     if (order or usual_order) == "name":
         entries.sort(key=lambda entry: entry.name)
     cap = cap if maximum == -1 else maximum
     shown = entries if cap is None else entries[:cap]
-    options = _Options(
-        len(entries) - len(shown), location, layout, empty, read_tool, file_tool, places or {}
-    )
-    text = renderer(shown, options)
-    if text is None or characters is None or len(text) <= characters:
-        return text
-    return renderer(_shortened(shown, len(text) - characters, uses or {}), options)
+    options = options or _Options(0, "virtual", "indented", "omit", None, None, {})
+    full = replace(options, more=len(entries) - len(shown))
+    text = renderer(shown, full)
+    is_cut = text is not None and characters is not None and len(text) > characters
+    if not is_cut and not full.more:
+        return text, False
+
+    def render(kept: Sequence[CatalogEntry]) -> str:
+        more = len(entries) - len(kept)
+        return renderer(kept, replace(options, more=more, total=len(entries))) or ""
+
+    if is_cut and characters is not None:
+        shown = fit_entries(shown, characters, lambda kept: len(render(kept)), uses or {})
+    return render(shown), True
 
 
-class _Undescribed:
-    """An entry without its description."""
+def fit_entries(
+    entries: Sequence[CatalogEntry],
+    limit: int,
+    size: Callable[[Sequence[CatalogEntry]], int],
+    uses: Mapping[str, int],
+) -> list[CatalogEntry]:
+    """Return as much of the entries as fits into `limit` by `size`.
+
+    Descriptions become shorter, at last the same for all; then the last have none; then the last
+    entries are missing. With `uses`, the least used lose their descriptions first.
+    """
+    if size(entries) <= limit:
+        return list(entries)
+    names = [_Shorter(entry, 0) for entry in entries]
+    if size(names) > limit:
+        count = _most(len(names), lambda count: size(names[:count]) <= limit)
+        return list(names[:count])
+    if uses:
+        kept = _shortened(entries, size(entries) - limit, uses)
+        if size(kept) <= limit:
+            return kept
+
+    def shortened(most: int) -> list[CatalogEntry]:
+        return [_Shorter(entry, most) for entry in entries]
+
+    most = _most(DESCRIPTION_MAX, lambda most: size(shortened(most)) <= limit)
+    if most >= SHORTEST:
+        return shortened(most)
+    brief = shortened(SHORTEST)
+    count = _most(len(brief), lambda count: size([*brief[:count], *names[count:]]) <= limit)
+    return [*brief[:count], *names[count:]]
+
+
+def _most(top: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number up to `top` that fits; if it does, so do all below it."""
+    low, high = 0, top
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle - 1)
+    return low
+
+
+class _Shorter:
+    """An entry with at most `most` characters of its description."""
 
     __slots__ = ("description", "location", "mount_path", "name", "scope")
 
-    def __init__(self, entry: CatalogEntry) -> None:
+    def __init__(self, entry: CatalogEntry, most: int) -> None:
         self.name = entry.name
-        self.description = ""
+        self.description = one_line(entry.description, most) if most else ""
         self.location = getattr(entry, "location", None)
         self.mount_path = getattr(entry, "mount_path", None)
         self.scope = getattr(entry, "scope", None)
@@ -133,13 +213,13 @@ def _shortened(
         if excess <= 0:
             break
         excess -= len(one_line(kept[at].description))
-        kept[at] = _Undescribed(kept[at])
+        kept[at] = _Shorter(kept[at], 0)
     return kept
 
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """The options of a renderer; `more` entries are not shown."""
+    """The options of a renderer; `more` entries are not shown, of `total` in a cut catalog."""
 
     more: int
     location: str | None
@@ -148,6 +228,8 @@ class _Options:
     read_tool: str | None
     file_tool: str | None
     places: Mapping[str, str]
+    list_tool: str | None = None
+    total: int = 0
 
     def location_of(self, entry: CatalogEntry) -> str | None:
         """Return the path of the entry's SKILL.md, None if it is not shown."""
@@ -159,14 +241,25 @@ class _Options:
         return f"{path}/SKILL.md" if path else None
 
     def count(self, indent: str = "") -> list[str]:
-        """Return the line that counts the skills that are not shown."""
-        return [f"{indent}(+{self.more} more)"] if self.more else []
+        """Return the lines about the skills that are not shown, and where they are found."""
+        lines = [f"(+{self.more} more)"] if self.more else []
+        return [f"{indent}{line}" for line in (*lines, *self.hint())]
+
+    def hint(self) -> list[str]:
+        """Return the line that says how to find skills in a catalog that is cut."""
+        if not self.total or not self.list_tool:
+            return []
+        return [f"Not shown in full: search all {self.total} skills with {self.list_tool}(query)."]
 
 
 def _xml(entries: Sequence[CatalogEntry], options: _Options) -> str | None:
     if not entries and options.empty == "omit":
         return None
     lines = ["<available_skills>"]
+    if options.total and not any(entry.description for entry in entries):
+        names = [html.escape(one_line(entry.name)) for entry in entries]
+        lines += [f"  <skill><name>{name}</name></skill>" for name in names]
+        entries = ()
     for entry in entries:
         pairs = [("name", one_line(entry.name)), ("description", one_line(entry.description))]
         where = options.location_of(entry)
@@ -192,6 +285,8 @@ def _json(entries: Sequence[CatalogEntry], options: _Options) -> str | None:
     }
     if options.more:
         block["more"] = options.more
+    if hint := options.hint():
+        block["note"] = hint[0]
     return json.dumps(block, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -199,7 +294,8 @@ def _tool_description(entries: Sequence[CatalogEntry], options: _Options) -> str
     first = "Gets detailed information about an agent skill."
     if not entries:
         return f"{first} No skills are currently available."
-    lines = [f"  - {one_line(entry.name)}: {one_line(entry.description)}" for entry in entries]
+    pairs = [f"{one_line(entry.name)}: {one_line(entry.description)}" for entry in entries]
+    lines = [f"  - {pair.removesuffix(': ')}" for pair in pairs]
     return "\n".join([first, "Available skills:", *lines, *options.count("  ")])
 
 

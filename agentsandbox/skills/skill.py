@@ -19,7 +19,14 @@ from agentsandbox.skills.sources.files import (
     PackageSkillSource,
     SkillFile,
 )
-from agentsandbox.skills.validation import USUAL, Acceptance, error, errors_of, warning
+from agentsandbox.skills.validation import (
+    USUAL,
+    Acceptance,
+    error,
+    errors_of,
+    identify,
+    warning,
+)
 
 if TYPE_CHECKING:
     import os
@@ -51,10 +58,22 @@ class AgentSkill:
     folder or the package does not exist.
     """
 
-    __slots__ = ("diagnostics", "digest", "files", "metadata", "name", "package_digest", "tree")
+    __slots__ = (
+        "catalog_name",
+        "diagnostics",
+        "digest",
+        "files",
+        "metadata",
+        "name",
+        "package_digest",
+        "tree",
+    )
 
     if TYPE_CHECKING:
         name: str
+        catalog_name: str
+        """The name by which catalogs and locks know it: `name=`, else its directory's if that is
+        one, else its own. Skills with one title in different directories have different ones."""
         metadata: SkillMetadata
         files: tuple[SkillFile, ...]
         """The files; SKILL.md has that name even if the author wrote `skill.md`."""
@@ -99,6 +118,7 @@ class AgentSkill:
             raise InvalidSkillError("; ".join(problems), problems)
         self._set(
             name=metadata.name,
+            catalog_name=_catalog_name(metadata, directory, name, strict=strict, accept=accept),
             metadata=metadata,
             files=tuple(kept.values()),
             diagnostics=tuple(diagnostics),
@@ -194,6 +214,25 @@ class AgentSkill:
 
     def __repr__(self) -> str:
         return f"AgentSkill({self.name!r}, {len(self.files)} files)"
+
+
+def _catalog_name(
+    metadata: SkillMetadata,
+    directory: str | None,
+    name: str | None,
+    *,
+    strict: bool,
+    accept: Acceptance,
+) -> str:
+    known = identify(
+        {"name": metadata.title},
+        directory=directory,
+        name=name,
+        prefer_directory=True,
+        strict=strict,
+        unicode_names=accept.unicode_names,
+    )
+    return known or metadata.name
 
 
 def _clean(files: Iterable[SkillFile]) -> tuple[dict[str, SkillFile], list[str]]:

@@ -124,18 +124,29 @@ def split_tools(value: Any) -> tuple[str, ...] | None:
     Commas and blanks in parentheses do not separate. None for any other kind of value.
     """
     if isinstance(value, list) and all(isinstance(item, str) for item in value):
-        return tuple(item.strip() for item in value if item.strip())
+        items = [item for text in value for item in _split(text, blanks=False)]
+        return tuple(item.strip() for item in items if item.strip())
     if not isinstance(value, str):
         return None
-    tools, word, depth = [], "", 0
-    for character in value:
-        depth += (character == "(") - (character == ")" and depth > 0)
-        if depth == 0 and (character == "," or character.isspace()):
-            tools.append(word)
-            word = ""
-        else:
-            word += character
-    return tuple(tool for tool in (*tools, word) if tool)
+    return tuple(tool for tool in _split(value, blanks=True) if tool)
+
+
+def _split(text: str, *, blanks: bool) -> list[str]:
+    """Split a text at commas, and at blanks if asked, outside parentheses."""
+    found, start, depth = [], 0, 0
+    for at, character in enumerate(text):
+        if character == "(":
+            depth += 1
+        elif character == ")" and depth:
+            depth -= 1
+        elif not depth and (character == "," or (blanks and character.isspace())):
+            found.append(text[start:at])
+            start = at + 1
+    return [*found, text[start:]]
+
+
+def _is_divided_by_commas(text: str) -> bool:
+    return len(_split(text, blanks=False)) > 1
 
 
 def _check_name(
@@ -220,7 +231,7 @@ def _check_optional(fields: Mapping[str, Any]) -> Iterator[Diagnostic]:
     field, value = "allowed-tools", fields.get("allowed-tools", "")
     if split_tools(value) is None:
         yield error("allowed-tools-type", "Field 'allowed-tools' must be a string", field)
-    elif not isinstance(value, str) or "," in re.sub(r"\([^()]*+\)", "", value):
+    elif not isinstance(value, str) or _is_divided_by_commas(value):
         message = "Field 'allowed-tools' should be one string of words"
         yield warning("allowed-tools-form", message, field)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import errno
 import os
+import stat as stat_module
 
-from agentsandbox.kernel.fs.base import os_error
+from agentsandbox.kernel.fs.base import Stat, os_error
+from agentsandbox.kernel.streams import PIPE_BYTES, Pipe, PipeReader
 from agentsandbox.wasm import preview1 as wasi
 
 TYPE_CHECKING = False
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import TypeVar
 
-    from agentsandbox.kernel.fs.base import File, FileSystem, Stat
+    from agentsandbox.kernel.fs.base import File, FileSystem
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
     T = TypeVar("T")
@@ -53,6 +55,11 @@ class Descriptor:
 
     def stat(self) -> Stat:
         raise os_error(errno.EBADF)
+
+    def is_ready(self, *, to_write: bool) -> bool:
+        """Whether a read (or a write) would return at once; asked in the home."""
+        del to_write
+        return True
 
     def release(self) -> None:
         """Count one number less; the last one closes it."""
@@ -110,6 +117,61 @@ class Standard(Descriptor):
 
     def stat(self) -> Stat:
         return self._ask(self._describe)  # type: ignore[return-value]
+
+    def is_ready(self, *, to_write: bool) -> bool:
+        has_input = None if to_write else getattr(self._reader, "has_input", None)
+        return has_input is None or bool(has_input())
+
+
+class PipeEnd(Standard):
+    """One end of a pipe that the guest made."""
+
+    kind = wasi.UNKNOWN
+
+    def __init__(
+        self, ask: Ask[object], end: Pipe | PipeReader, clock: Callable[[], float]
+    ) -> None:
+        reader = end if isinstance(end, PipeReader) else None
+        super().__init__(ask, reader, None if reader else end, lambda: _pipe_stat(clock()))
+        self._end = end
+
+    def read(self, size: int) -> bytes:
+        end = self._end
+        if not isinstance(end, PipeReader):
+            raise os_error(errno.EBADF)
+
+        def work() -> bytes:
+            if self.flags & wasi.FD_NONBLOCK and not end.has_input():
+                raise os_error(errno.EAGAIN)
+            return end.read(size)
+
+        return self._ask(work)  # type: ignore[return-value]
+
+    def write(self, data: bytes) -> None:
+        end = self._end
+        if not isinstance(end, Pipe):
+            raise os_error(errno.EBADF)
+
+        def work() -> None:
+            for start in range(0, len(data), PIPE_BYTES):
+                if self.flags & wasi.FD_NONBLOCK and not start and not end.has_room():
+                    raise os_error(errno.EAGAIN)
+                end.put(data[start : start + PIPE_BYTES])
+
+        self._ask(work)
+
+    def is_ready(self, *, to_write: bool) -> bool:
+        end = self._end
+        if isinstance(end, Pipe):
+            return to_write and end.has_room()
+        return not to_write and end.has_input()
+
+    def close(self) -> None:
+        self._ask(self._end.release)
+
+
+def _pipe_stat(now: float) -> Stat:
+    return Stat(stat_module.S_IFIFO | 0o600, 0, now)
 
 
 class Contents(Descriptor):

@@ -205,6 +205,15 @@ class Guest:
         """Let the guest sleep, and the sandbox's other processes run."""
         self.ask(lambda: self._scheduler.sleep(seconds))
 
+    def wait(self, ready: Callable[[], bool], look: Callable[[], T], seconds: float | None) -> T:
+        """Let the sandbox's other processes run until `ready()` or for `seconds`; then look."""
+
+        def work() -> T:
+            self._scheduler.block(ready, seconds)
+            return look()
+
+        return self.ask(work)
+
     def clock_ns(self) -> int:
         """Return the sandbox's time."""
         return int(self.ctx.host.clock() * 1_000_000_000)

@@ -20,7 +20,7 @@ from time import monotonic_ns
 from agentsandbox.kernel.fs.base import Stat, os_error
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.wasm import preview1 as wasi
-from agentsandbox.wasm.descriptors import Contents, Descriptor, Directory, Opened
+from agentsandbox.wasm.descriptors import Contents, Descriptor, Directory, Opened, PipeEnd
 from agentsandbox.wasm.memory import MASK, Fault, GuestMemory
 
 TYPE_CHECKING = False
@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 
         def peek(self, look: Callable[[], T]) -> T | None:
             """Return `look()` if the sandbox is at rest; it may only read, and from memory."""
+
+        def wait(
+            self, ready: Callable[[], bool], look: Callable[[], T], seconds: float | None
+        ) -> T:
+            """Let others run until `ready()` or for `seconds`, and return `look()`."""
 
         def sleep(self, seconds: float) -> None: ...
         def clock_ns(self) -> int: ...
@@ -238,22 +243,43 @@ class System:
         now = {wasi.REALTIME: self.home.clock_ns(), 1: monotonic_ns()}
         raw = self.memory.read(events, count * wasi.SUBSCRIPTION.size)
         ready: list[bytes] = []
-        waits: list[tuple[int, bytes]] = []
+        timers: list[tuple[int, bytes]] = []
+        watched: list[tuple[Descriptor, bool, bytes]] = []
         for data, kind, clock, time, _, flags in wasi.SUBSCRIPTION.iter_unpack(raw):
             if kind == wasi.EVENT_CLOCK:
                 if flags & wasi.ABSOLUTE_TIME:
                     time -= now[wasi.REALTIME if clock == wasi.REALTIME else 1]
-                waits.append((max(0, time), wasi.EVENT.pack(data, 0, kind, 0, 0)))
+                timers.append((max(0, time), wasi.EVENT.pack(data, 0, kind, 0, 0)))
+                continue
+            found = self.descriptors.get(clock & MASK)
+            if found is None:
+                ready.append(wasi.EVENT.pack(data, wasi.BADF, kind, 0, 0))
             else:
-                known = (clock & MASK) in self.descriptors
-                ready.append(wasi.EVENT.pack(data, 0 if known else wasi.BADF, kind, int(known), 0))
-        if not ready and waits:
-            least = min(time for time, _ in waits)
+                to_write = kind == wasi.EVENT_WRITE
+                watched.append((found, to_write, wasi.EVENT.pack(data, 0, kind, 1, 0)))
+        least = min([time for time, _ in timers], default=None)
+        if watched:
+            ready += self._ready(watched, 0 if ready else least)
+        elif not ready and least is not None:
             self.home.sleep(least / _EXPONENT)
-            ready = [event for time, event in waits if time <= least]
+        if not ready:
+            ready = [event for time, event in timers if time == least]
         self.memory.write(results, b"".join(ready))
         self.memory.write_u32(done, len(ready))
         return wasi.SUCCESS
+
+    def _ready(
+        self, watched: Sequence[tuple[Descriptor, bool, bytes]], wait: int | None
+    ) -> list[bytes]:
+        """Return the events of the descriptors that are ready within `wait` nanoseconds."""
+
+        def look() -> list[bytes]:
+            return [event for found, way, event in watched if found.is_ready(to_write=way)]
+
+        seconds = None if wait is None else wait / _EXPONENT
+        return self.home.ask(look) or (
+            [] if wait == 0 else self.home.wait(lambda: bool(look()), look, seconds)
+        )
 
     # descriptors
 
@@ -293,7 +319,9 @@ class System:
     def close_all(self) -> None:
         """Close the descriptors that the guest left open, in the home."""
         for descriptor in list(self.descriptors.values()):
-            if isinstance(descriptor, Opened) and descriptor.file.references > 0:
+            if isinstance(descriptor, PipeEnd):
+                descriptor.close()
+            elif isinstance(descriptor, Opened) and descriptor.file.references > 0:
                 descriptor.file.release()
         self.descriptors.clear()
 

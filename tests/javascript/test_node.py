@@ -69,7 +69,7 @@ def prepared() -> None:
     ],
 )
 def test_command_line(script: str, stdout: str) -> None:
-    result = sandbox(script_errexit=False).execute(script)
+    result = sandbox(script_errexit="never").execute(script)
     assert (result.stdout, result.stderr) == (stdout, "")
 
 

@@ -113,11 +113,45 @@ PROCESSES = {
     "import subprocess as s\ntry: s.run(['nope'])\nexcept FileNotFoundError as e: print(e)": (
         "[Errno 2] No such file or directory: 'nope'\n"
     ),
-    "import subprocess as s\np = s.Popen(['cat'], stdin=s.PIPE, stdout=s.PIPE)\n"
-    "p.stdin.write(b'1'); p.stdout.read()\ntry: p.stdin.write(b'2'); p.stdin.flush()\n"
-    "except NotImplementedError as e: print(str(e)[:59])": (
-        "a child that runs beside Python in a dialogue is not availa\n"
+    "import subprocess as s\np = s.Popen(['cat'], stdin=s.PIPE, stdout=s.PIPE, text=True)\n"
+    "for word in 'ab': print(word, file=p.stdin, flush=True); print(p.stdout.readline(), p.poll())\n"
+    "p.stdin.close(); print(p.wait())": "a\n None\nb\n None\n0\n",
+    "import subprocess as s, sys\np = s.Popen('echo 1; read a; echo 2', shell=True, stdin=s.PIPE, "
+    "stdout=s.PIPE)\nprint(p.stdout.readline(), p.poll())\np.stdin.close(); print(p.stdout.read())": (
+        "b'1\\n' None\nb'2\\n'\n"
     ),
+    "import subprocess as s\nd = b'x' * 300_000\n"
+    "print(s.run(['cat'], input=d, capture_output=True).stdout == d)": "True\n",
+    "import subprocess as s, time\nt = time.monotonic()\n"
+    "for p in [s.Popen(['sleep', '0.4']) for _ in range(8)]: p.wait()\n"
+    "print(time.monotonic() - t < 3)": "True\n",
+    "import subprocess as s\np = s.Popen(['sleep', '9']); p.terminate(); print(p.wait(), p.poll())": (
+        "-15 -15\n"
+    ),
+    "import os, subprocess as s\nos.umask(0o77); s.run(['touch', 'u'])\n"
+    "print(oct(os.stat('u').st_mode & 0o777))": "0o600\n",
+    "import subprocess as s\nwith open('i', 'w') as f: f.write('1\\n2\\n')\n"
+    "with open('i', 'rb', 0) as f: f.readline(); print(s.run(['cat'], stdin=f, capture_output=True)"
+    ".stdout)": "b'2\\n'\n",
+    "import subprocess as s\nopen('t', 'w').write('echo hi'); import os; os.chmod('t', 0o755)\n"
+    "try: s.run(['./t'])\nexcept OSError as e: print(e)": ("[Errno 8] Exec format error: './t'\n"),
+    "import os\nr, w = os.pipe(); os.write(w, b'p'); os.close(w); print(os.read(r, 9), os.read(r, 9))": (
+        "b'p' b''\n"
+    ),
+    "import os, select\nr, w = os.pipe(); print(select.select([r], [w], [], 0)[0])\n"
+    "os.write(w, b'p'); print(select.select([r], [], [], 9)[0] == [r])\nos.set_blocking(r, False)\n"
+    "os.read(r, 1)\ntry: os.read(r, 1)\nexcept BlockingIOError as e: print(e)": (
+        "[]\nTrue\n[Errno 11] Resource temporarily unavailable\n"
+    ),
+    "import os\np = os.spawnvp(os.P_NOWAIT, 'sh', ['sh', '-c', 'exit 3'])\n"
+    "print(os.waitpid(p, 0)[1])\ntry: os.wait()\nexcept ChildProcessError as e: print(e)": (
+        "768\n[Errno 10] No child processes\n"
+    ),
+    "import asyncio as a\nasync def f():\n  p = await a.create_subprocess_exec('cat', stdin=-1, "
+    "stdout=-1)\n  p.stdin.write(b'1\\n'); print(await p.stdout.readline())\n  "
+    "print(await p.communicate(b'2'))\n  p = await a.create_subprocess_exec('sleep', '9')\n  "
+    "try: await a.wait_for(p.wait(), 0.05)\n  except TimeoutError: p.kill(); print(await p.wait())\n"
+    "a.run(f())": "b'1\\n'\n(b'2', None)\n-9\n",
     "import os\nprint(os.system('exit 3') >> 8, os.popen('echo p').read())": "3 p\n\n",
     "import os, signal\nsignal.signal(10, lambda n, f: print('got', n))\nos.kill(os.getpid(), 10)": (
         "got 10\n"

@@ -255,8 +255,12 @@ def statvfs(path):
     stat(path)
     found = []
     for unit in ("-k", "-i"):
-        status, out, _, _ = processes.run(["df", "-P", unit, "/"], stdout="data", stderr="null")
-        numbers = out.decode().splitlines()[-1].split()[1:4] if not status else []
+        source, sink = processes.pipe()
+        pid = processes.begin(["df", "-P", unit, "/"], streams=(0, sink, 2))
+        os.close(sink)
+        with open(source) as output:
+            numbers = output.read().splitlines()[-1].split()[1:4]
+        processes.wait_for(pid)
         if len(numbers) != 3:
             raise errors.error(38, path)
         found += map(int, numbers)
@@ -343,7 +347,7 @@ def identities(process):
 LATE = """
     system popen execv execve execvp execvpe execl execle execlp execlpe spawnv spawnve spawnvp
     spawnvpe spawnl spawnle spawnlp spawnlpe posix_spawn posix_spawnp fork forkpty kill killpg
-    wait waitpid wait3 wait4 waitid pipe setsid setpgid setuid setgid seteuid setegid
+    wait waitpid wait3 wait4 waitid pipe pipe2 setsid setpgid setuid setgid seteuid setegid
     WIFEXITED WEXITSTATUS WIFSIGNALED WTERMSIG WIFSTOPPED WSTOPSIG WIFCONTINUED WCOREDUMP
     waitstatus_to_exitcode
 """.split()

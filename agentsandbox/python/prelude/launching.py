@@ -565,8 +565,6 @@ def finish(status, known):
     if threading is not None:
         threading._shutdown()
     atexit._run_exitfuncs()
-    if (children := sys.modules.get("subprocess")) is not None and hasattr(children, "_run_rest"):
-        children._run_rest()
     status = flush_standard(status)
     release_modules(known)
     flush_open_files()

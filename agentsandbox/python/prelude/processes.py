@@ -1,7 +1,7 @@
 """Functions of `os` for processes: commands of the sandbox run through the door.
 
-WASI has no processes. A command that Python starts is run by the sandbox, to its end, while Python
-waits; `os.exec*` runs it and leaves with its status. `os.fork` and what rests on it are refused.
+WASI has no processes. A command that Python starts is a process of the sandbox and runs beside it;
+`os.exec*` runs one and leaves with its status. `os.fork` and what rests on it are refused.
 """
 
 import os
@@ -17,51 +17,55 @@ NO_FORK = (
 SIGKILL = 9
 
 
-def run(argv, *, cwd=None, env=None, stdin="inherit", stdout="inherit", stderr="inherit",
-        timeout=None, data=b""):  # fmt: skip
-    """Run a command of the sandbox; return (status, stdout, stderr, timed out).
+def begin(argv, *, env=None, cwd=None, streams=(0, 1, 2), umask=-1):
+    """Start a command of the sandbox and return its process id.
 
-    The status is negative for a signal. `stdin`, `stdout`, `stderr` are "inherit", "null", "data"
-    (for `stderr` also "stdout"), or descriptors. Raises the OSError of a command that is not there.
+    `streams` are the descriptors that become its 0, 1 and 2. Raises the OSError of `execvp`.
     """
-    folder = os.getcwd() if cwd is None else os.path.abspath(os.fsdecode(cwd))
+    words = [os.fsdecode(word) for word in argv]
     variables = os.environ if env is None else env
-    answer, output = _agentsandbox.door.ask(
-        "run",
-        data,
-        argv=[os.fsdecode(word) for word in argv],
+    variables = {os.fsdecode(name): os.fsdecode(value) for name, value in variables.items()}
+    folder = os.getcwd() if cwd is None else os.path.join(os.getcwd(), os.fsdecode(cwd))
+    if any("\0" in text for text in (*words, folder, *variables, *variables.values())):
+        raise ValueError("embedded null byte")
+    if any("=" in name for name in variables):
+        raise ValueError("illegal environment variable name")
+    answer, _ = _agentsandbox.door.ask(
+        "spawn",
+        argv=words,
         cwd=folder,
-        env={os.fsdecode(name): os.fsdecode(value) for name, value in variables.items()},
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        timeout=timeout,
+        env=variables,
+        streams=list(streams),
+        umask=_agentsandbox.process.umask if umask < 0 else umask,
     )
     if number := answer.get("errno"):
-        raise errors.error(number, argv[0])
-    size = answer["out"]
-    return answer["status"], output[:size], output[size:], answer["timed_out"]
+        raise errors.error(number, os.fsdecode(cwd if answer.get("cwd") else argv[0]))
+    return answer["pid"]
 
 
-def find(name, env=None, cwd=None):
-    """Raise what `execvp` raises for a program that cannot be run, else return its path."""
-    text = os.fsdecode(name)
-    if "/" in text:
-        path = os.path.join(os.fsdecode(cwd or os.getcwd()), text)
-        if not os.path.exists(path):
-            raise errors.error(2, name)
-        if os.path.isdir(path) or not os.access(path, os.X_OK):
-            raise errors.error(13, name)
-        return text
-    search = (os.environ if env is None else env).get("PATH", os.defpath)
-    refused = False
-    for folder in os.fsdecode(search).split(":"):
-        path = os.path.join(folder or ".", text)
-        if os.path.isfile(path):
-            if os.access(path, os.X_OK):
-                return path
-            refused = True
-    raise errors.error(13 if refused else 2, name)
+def run(argv, env=None):
+    """Run a command of the sandbox to its end; return its status, negative for a signal."""
+    return wait_for(begin(argv, env=env))[1]
+
+
+def wait_for(pid, block=True):
+    """Return (pid, status) of a child that ended, (0, 0) if none did."""
+    answer = _agentsandbox.door.demand("wait", pid=pid, block=block)
+    return answer["pid"], answer["status"]
+
+
+def pipe():
+    """Return the descriptors of the reading and the writing end of a new pipe."""
+    return tuple(_agentsandbox.door.demand("pipe")["fds"])
+
+
+def pipe2(flags, /):
+    """Return the ends of a new pipe; of the flags, O_NONBLOCK counts."""
+    ends = pipe()
+    if flags & os.O_NONBLOCK:
+        for end in ends:
+            os.set_blocking(end, False)
+    return ends
 
 
 def encoded(status):
@@ -73,7 +77,7 @@ def system(command):
     """Run a command line in the sandbox's shell; return its status as `wait` gives it."""
     sys.audit("os.system", command)
     try:
-        status = run(["sh", "-c", command])[0]
+        status = run(["sh", "-c", command])
     except OSError:
         return 127 << 8
     return encoded(status)
@@ -130,9 +134,7 @@ def replace(file, args, env):
     args = list(args)
     if not args:
         raise ValueError("exec: args must not be empty")
-    find(file, env)
-    words = [file, *args[1:]]
-    status = run(words, env=env)[0]
+    status = run([file, *args[1:]], env)
     os._exit(status if status >= 0 else 128 - status)
 
 
@@ -185,31 +187,17 @@ def with_folder(path):
 # --- spawn, wait ---------------------------------------------------------------------------
 
 
-class Ended:
-    """Commands that `os.spawn*` and `os.posix_spawn` ran and nobody waited for."""
-
-    statuses = {}
-    last = 0
-
-
-def note(status):
-    """Keep the status of a command that ran; return the process id that it gets."""
-    Ended.last = max(Ended.last, _agentsandbox.process.pid) + 1
-    Ended.statuses[Ended.last] = status
-    return Ended.last
-
-
 def spawn(mode, file, args, env):
-    """Run a program to its end; return its status, or with P_NOWAIT a process id."""
+    """Run a program to its end; return its status, or with P_NOWAIT its process id."""
     args = list(args)
     if not args or not args[0]:
         raise ValueError("spawnv() arg 2 first element cannot be empty")
+    words = [file, *args[1:]]
     try:
-        find(file, env)
-        status = run([file, *args[1:]], env=env)[0]
-    except OSError:
-        status = 127
-    return status if mode == os.P_WAIT else note(encoded(status))
+        pid = begin(words, env=env)
+    except OSError:  # there it is the child that fails
+        pid = begin(["sh", "-c", "exit 127"])
+    return pid if mode != os.P_WAIT else wait_for(pid)[1]
 
 
 def spawnv(mode, file, args):
@@ -253,12 +241,12 @@ def spawnlpe(mode, file, *args):
 
 
 def posix_spawn(path, argv, env, *, file_actions=None, **more):
-    """Run a program to its end; return a process id for `waitpid`."""
+    """Start a program; return its process id."""
     return spawned(with_folder(path), argv, env, file_actions, more)
 
 
 def posix_spawnp(path, argv, env, *, file_actions=None, **more):
-    """Run a program that is looked up in PATH to its end; return a process id for `waitpid`."""
+    """Start a program that is looked up in PATH; return its process id."""
     return spawned(path, argv, env, file_actions, more)
 
 
@@ -269,31 +257,27 @@ def spawned(path, argv, env, file_actions, more):
             "os.posix_spawn takes no file actions or attributes in this sandbox's Python; "
             "use subprocess"
         )
-    find(path, env)
-    return note(encoded(run([path, *list(argv)[1:]], env=env)[0]))
+    return begin([path, *list(argv)[1:]], env=env)
 
 
-def waitpid(pid, options):
-    """Return (pid, status) of a command that `os.spawn*` ran."""
-    if pid in (-1, 0) and Ended.statuses:
-        pid = next(iter(Ended.statuses))
-    if pid not in Ended.statuses:
-        raise errors.error(10)
-    return pid, Ended.statuses.pop(pid)
+def waitpid(pid, options, /):
+    """Return (pid, status) of a child that ended; with WNOHANG, (0, 0) while it runs."""
+    found, status = wait_for(-1 if pid in (-1, 0) else pid, not options & os.WNOHANG)
+    return found, encoded(status)
 
 
 def wait():
-    """Return (pid, status) of a command that `os.spawn*` ran."""
+    """Return (pid, status) of the next child that ends."""
     return waitpid(-1, 0)
 
 
 def wait3(options):
-    """Return (pid, status, use) of a command that `os.spawn*` ran."""
+    """Return (pid, status, use) of the next child that ends."""
     return wait4(-1, options)
 
 
 def wait4(pid, options):
-    """Return (pid, status, use) of a command that `os.spawn*` ran."""
+    """Return (pid, status, use) of a child that ended."""
     import resource
 
     return (*waitpid(pid, options), resource.getrusage(resource.RUSAGE_CHILDREN))
@@ -349,9 +333,6 @@ def kill(pid, signal, /):
     """Send a signal to a process of the sandbox; to this one, do what the signal asks."""
     if pid in (_agentsandbox.process.pid, 0):
         return to_self(int(signal))
-    subprocess = sys.modules.get("subprocess")
-    if subprocess is not None and subprocess._send(pid, int(signal)):
-        return None
     answer, _ = _agentsandbox.door.ask("kill", pid=pid, signal=int(signal))
     if number := answer.get("errno"):
         raise errors.error(number)
@@ -392,14 +373,6 @@ def refusal(name):
 
 
 fork, forkpty = refusal("fork"), refusal("forkpty")
-
-
-def pipe():
-    """Refuse: both ends would be in this process, and the kernel of WASI has no pipes."""
-    raise NotImplementedError(
-        "os.pipe is not available in this sandbox's Python; use io.BytesIO, or subprocess with "
-        "communicate()"
-    )
 
 
 def setsid():

@@ -460,7 +460,7 @@ def _declare_array(shell: Shell, name: str, on: int) -> None:
 def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
     variables = shell.variables
     flags = shell.attributes.get(name, 0)
-    if flags & READONLY and name not in variables.scopes[-1]:
+    if flags & READONLY and variables.globals_scope(name) is None:
         raise CommandError(f"{name}: readonly variable")
     depth, scope = variables.temporary[-1] if variables.temporary else (0, {})
     temporary = name in scope

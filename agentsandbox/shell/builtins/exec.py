@@ -51,11 +51,14 @@ def _replace(shell: Shell, words: list[str]) -> int:
     name = options.get("a", argv[0])
     argv = [f"-{name}" if "l" in options else name, *argv[1:]]
     traps, shell.traps.handlers = shell.traps.handlers, shell.traps.ignored()
+    shell.control.tail_depth = shell.budget.depth
     try:
         shell.fs.stat(shell.path(located))
         raise Exit(run_file(shell, located, argv, environment))
     except (CommandError, OSError) as error:
         status = _tell(shell, located, error)
+    finally:
+        shell.control.tail_depth = -1
     if not shell.options.shopt["execfail"] or shell.process.level:
         raise Exit(status)
     shell.traps.handlers = traps

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from agentsandbox.errors import Killed
-from agentsandbox.kernel.processes import IGNORED_BY_DEFAULT, SIGNAL_NUMBERS, SIGNALS
+from agentsandbox.kernel.processes import (
+    IGNORED_BY_DEFAULT,
+    SIGNAL_NUMBERS,
+    SIGNALS,
+    SIGSTOP,
+    STOPPING,
+)
 from agentsandbox.shell.builtins import define, is_number
 from agentsandbox.shell.builtins.trap import condition_name, signal_table
 
@@ -99,6 +105,9 @@ def _send_to_self(shell: Shell, number: int) -> bool:
             shell.traps.pending.append(name)
         return True
     if number in IGNORED_BY_DEFAULT:
+        return True
+    if number == SIGSTOP or number in STOPPING:
+        shell.machine.scheduler.stop(shell.process.task)
         return True
     raise Killed(number, shell.process.pid)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from agentsandbox.errors import CommandError, Exit, Return
@@ -39,6 +40,32 @@ def source(shell: Shell, words: list[str]) -> int:
     return _run(shell, name, arguments, content)
 
 
+def run_start_file(shell: Shell) -> None:
+    """Run the file that BASH_ENV names, as bash does before its own commands, if there is one."""
+    given = shell.variables.get("BASH_ENV")
+    if not given or shell.options.posix:
+        return
+    name = shell.expand_text(given)
+    if not name or not shell.fs.exists(shell.path(name)):
+        return
+    try:
+        content = _read(shell, name, name, shell.path(name))
+    except (CommandError, OSError) as error:
+        reason = (
+            f"{name}: {os.strerror(error.errno or errno.EIO)}"
+            if isinstance(error, OSError)
+            else str(error)
+        )
+        shell.write(f"{shell.invocation.called}: {reason}\n", 2)
+        return
+    stops = shell.options.errexit
+    if stops:
+        shell.use_options(shell.options.replace(errexit=False))
+    _run(shell, name, [], content)
+    if stops:
+        shell.use_options(shell.options.replace(errexit=True))
+
+
 def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError) -> int:
     """Report a file that cannot be read; return the status."""
     if isinstance(error, CommandError):
@@ -50,7 +77,7 @@ def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError
     if isinstance(error, CommandError):
         return error.status
     if shell.options.errexit and not shell.control.ignore:  # the trap for ERR does not run
-        raise Exit(1)
+        raise shell.stopped(1)
     return 1
 
 

@@ -227,9 +227,15 @@ def write_variable(host: ExpansionHost, name: str, value: int) -> None:
 
 
 def write_element(
-    host: ExpansionHost, name: str, subscript: str, value: int, *, expanded: bool = False
+    host: ExpansionHost,
+    name: str,
+    subscript: str,
+    value: int,
+    *,
+    expanded: bool = False,
+    shown: str | None = None,
 ) -> None:
-    """Assign a number to an array element."""
+    """Assign a number to an array element; `shown` is the subscript that messages show."""
     key = subscript if expanded else host.key(name, subscript)
     if not key.strip():
         host.complain(f"`{name}[{key}]': not a valid identifier")
@@ -243,7 +249,7 @@ def write_element(
         if index < -(
             array.end() if isinstance(array, IndexedArray) else 1 if array is not None else 0
         ):
-            host.fault(f"{name}[{subscript}]: bad array subscript")
+            host.fault(f"{name}[{subscript if shown is None else shown}]: bad array subscript")
             return
         key = str(index)
     host.variables.assign_element(name, key, str(value))
@@ -265,10 +271,9 @@ def _step(tree: Tree, text: str) -> Evaluator:
     _, operator, target = tree
     change = 1 if "+" in operator else -1
     after = operator.startswith("x")
-    read = _variable(target, text)
-    write = _writer(target)
     name: str = target[1]
     if target[2] is None:
+        read = _variable(target, text)
 
         def step_variable(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
             value = host.values.get(name)
@@ -285,10 +290,13 @@ def _step(tree: Tree, text: str) -> Evaluator:
 
         return step_variable
 
+    place = _place(target)
+
     def step(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
-        old = read(host, operands)
+        key, shown = place(host, operands)
+        old = read_element(host, name, key, expanded=True)
         new = wrap(old + change)
-        write(host, operands, new)
+        write_element(host, name, key, new, expanded=True, shown=shown)
         return old if after else new
 
     return step
@@ -318,6 +326,8 @@ def _assign(tree: Tree, text: str) -> Evaluator:
             return value
 
         return assign
+    if target[2] is not None:
+        return _assign_element(tree, text)
     combined = _binary(("binary", *tree[1:]), text)
 
     def assign_combined(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
@@ -326,6 +336,43 @@ def _assign(tree: Tree, text: str) -> Evaluator:
         return value
 
     return assign_combined
+
+
+def _assign_element(tree: Tree, text: str) -> Evaluator:
+    """Compile `a[…] += value`: the subscript is evaluated once, before the value."""
+    target = tree[2]
+    name: str = target[1]
+    place = _place(target)
+    combined = _binary(("binary", tree[1], ("operand", -1), *tree[3:]), text)
+
+    def assign(host: ExpansionHost, operands: Sequence[int] = ()) -> int:
+        key, shown = place(host, operands)
+        old = read_element(host, name, key, expanded=True)
+        value = combined(host, (*operands, old))
+        write_element(host, name, key, value, expanded=True, shown=shown)
+        return value
+
+    return assign
+
+
+def _place(target: Tree) -> Callable[[ExpansionHost, Sequence[int]], tuple[str, str]]:
+    """Return what evaluates the subscript of an element: to a key, or a number as text.
+
+    The second text is the subscript before that.
+    """
+    _, name, subscript = target
+    key = _key(subscript) if OPERAND in subscript else None
+
+    def place(host: ExpansionHost, operands: Sequence[int]) -> tuple[str, str]:
+        text = host.key(name, subscript) if key is None else key(operands)
+        array = host.variables.lookup(name)
+        if isinstance(array, AssociativeArray) or host.attributes.get(name, 0) & ASSOCIATIVE:
+            return text, text
+        if not text.strip() or text in ("@", "*"):
+            return text, text
+        return str(host.variables.evaluate(text)), text
+
+    return place
 
 
 def _unary(tree: Tree, text: str) -> Evaluator:

@@ -104,8 +104,8 @@ def _operand_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
         emitters = [
             words.emit_quoted(part) if quoted else words.emit_operand(part) for part in parts
         ]
-        if quoted and not emitters:
-            return lambda host, builder: builder.quoted("")
+        if quoted:
+            return _quoted_operand(emitters)
 
         def emit(host: ExpansionHost, builder: FieldBuilder) -> None:
             for each in emitters:
@@ -116,6 +116,18 @@ def _operand_emitter(node: Parameter, words: Words, *, quoted: bool) -> Emit:
     if quoted:
         return lambda host, builder: builder.quoted(text(host))
     return lambda host, builder: builder.expanded(text(host))
+
+
+def _quoted_operand(emitters: list[Emit]) -> Emit:
+    """An operand inside double quotes: an empty one makes a field, also if it is a list."""
+
+    def emit(host: ExpansionHost, builder: FieldBuilder) -> None:
+        for each in emitters:
+            each(host, builder)
+        builder.had_none = False
+        builder.opened = True
+
+    return emit
 
 
 def _operand(node: Parameter, words: Words, assignment: bool = False) -> Text:

@@ -108,7 +108,7 @@ def _last_field(
 class FieldBuilder:
     """Collects the fields of one word."""
 
-    __slots__ = ("host", "magic", "opened", "out", "pattern", "text")
+    __slots__ = ("had_none", "host", "magic", "opened", "out", "pattern", "text")
 
     def __init__(self, host: ExpansionHost, out: list[str]) -> None:
         self.host = host
@@ -116,6 +116,8 @@ class FieldBuilder:
         self.text: list[str] = []
         self.pattern: list[str] = []
         self.opened = False
+        self.had_none = False
+        """Whether the quotes at work had a "$@" without elements."""
         self.magic = False
 
     def weigh(self, scale: Scale) -> None:
@@ -133,6 +135,7 @@ class FieldBuilder:
     def quoted_elements(self, items: list[str]) -> None:
         """ "$@": the first element continues the field, the last one begins what follows."""
         if not items:
+            self.had_none = True
             return
         self.quoted(items[0])
         for item in items[1:]:

@@ -257,6 +257,7 @@ class Variables:
     writers   names with a side effect when assigned (IFS, OPTIND …)
     ifs       IFS as it splits; `default_ifs` whether it is space, tab and newline, `plain_ifs`
               whether no letter, digit or "-" is in it
+    passed_on exported texts whose names are no names of variables (`v.x`); replaced, never changed
     bytewise  whether the locale is C, in which each byte is a character
     """
 
@@ -268,6 +269,7 @@ class Variables:
         "attributes": "kept",
         "readers": "kept",
         "before_export_all": "kept",
+        "passed_on": "kept",
         "scopes": "running",
         "temporary": "running",
         "writers": "host",
@@ -297,6 +299,7 @@ class Variables:
         self.owner = owner
         self._environment: dict[str, str] | None = None
         self.before_export_all: dict[str, object] | None = None
+        self.passed_on: Mapping[str, str] = {}
         self.settle()
         self.bytewise = False
         self.set_ifs(None)
@@ -365,6 +368,7 @@ class Variables:
         twin.temporary = []
         twin._environment = self._environment
         twin.before_export_all = self.before_export_all
+        twin.passed_on = self.passed_on
         return twin
 
     # reading
@@ -737,6 +741,7 @@ class Variables:
                 and (text := self._exported(name)) is not None
             }
             environment = {name: exported[name] for name in sorted(reversed(exported), key=_bucket)}
+            environment.update(self.passed_on)
             if self.before_export_all is not None:
                 return environment
             self._environment = environment

@@ -366,8 +366,13 @@ class WordCompiler:
                 builder.opened = builder.opened or any(
                     isinstance(part, Quoted) and part.text for part in node.parts
                 )
+            opened, fields, texts = builder.opened, len(builder.out), len(builder.text)
             for each in emitters:
                 each(host, builder)
+            if builder.had_none:  # then quotes with nothing else in them make no field
+                builder.had_none = False
+                if len(builder.out) == fields and len(builder.text) == texts:
+                    builder.opened = opened
 
         return emit
 

@@ -15,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from agentsandbox.shell.interpreter.shell import Shell
+    from agentsandbox.shell.interpreter.shell import Run, Shell
+    from agentsandbox.shell.syntax.nodes import Command
 
 
 def command_failed(
@@ -36,7 +37,7 @@ def command_failed(
         # in a subshell it still sees the locals
         if shell.process.level and "EXIT" in shell.traps.handlers:
             status = run_exit_trap(shell, status)
-        raise Stopped(status, shell.line if line is None else line)
+        raise shell.stopped(status, line)
 
 
 def finish(shell: Shell, status: int, line: int) -> int:
@@ -57,6 +58,22 @@ def command_ended(
     if status and shell.check:
         command_failed(shell, status, line, traps)
     return status
+
+
+def telling(run: Run, node: Command) -> Run:
+    """Compile what a subshell runs so that it says when errexit of the sandbox ends it."""
+
+    def run_telling(shell: Shell) -> int:
+        try:
+            return run(shell)
+        except Stopped as end:
+            if shell.options.errexit_is_default:
+                from agentsandbox.shell.interpreter.stops import tell_stop
+
+                tell_stop(shell, end, node)
+            raise
+
+    return run_telling
 
 
 def expansion_failed(shell: Shell, error: ExpansionError) -> int:

@@ -60,7 +60,7 @@ class Machine:
         budget: Budget,
         commands: Mapping[str, Command],
         available: CommandTable,
-        script_errexit: bool,
+        script_errexit: str,
         user: str,
     ) -> None:
         self.fs = fs
@@ -75,6 +75,7 @@ class Machine:
         self.available = available
         """All other commands, found by name."""
         self.script_errexit = script_errexit
+        """Which script files begin with errexit: "sh", "always" or "never"."""
         self.user = user
         self.fifos = Fifos(scheduler)
         self.cpu_base = thread_time()
@@ -103,6 +104,10 @@ class Machine:
         """The command of that name: the host's, or ours."""
         found = self.commands.get(name)
         return self.available.find(name) if found is None else found
+
+    def stops_at_errors(self, is_sh: bool) -> bool:
+        """Whether a script file begins with errexit; `is_sh`: its shell is `sh`, or unnamed."""
+        return self.script_errexit == "always" or (is_sh and self.script_errexit == "sh")
 
     def open_descriptor(self, path: str) -> Borrowed | None:
         """Return the stream of /dev/fd/N, /dev/stdin … of the running process; None for another

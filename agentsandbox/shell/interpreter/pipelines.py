@@ -174,12 +174,25 @@ class _Run:
                 return child_status(shell, error)
             finally:
                 shell.fds, specials.hashed, specials.last_argument = saved, hashed, last_argument
+        run = self.children[number]
+        if number:
+            run = _with_input(run)
         try:
-            return run_subshell(shell, self.children[number], fds)
+            return run_subshell(shell, run, fds)
         except Killed as end:
             if not started:
                 raise
             return 128 + end.signal
+
+
+def _with_input(run: Run) -> Run:
+    """Run a stage whose background jobs read from the pipe."""
+
+    def run_with_input(shell: Shell) -> int:
+        shell.control.input_given = True
+        return run(shell)
+
+    return run_with_input
 
 
 @compiles(Pipeline)

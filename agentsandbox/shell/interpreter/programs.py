@@ -306,18 +306,33 @@ class _Children:
         env: Mapping[str, str] | None = None,
         cwd: str | None = None,
         ignoring: Collection[int] | None = None,
+        umask: int | None = None,
     ) -> Process:
         """Start a command as a process of its own."""
         child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
+        if umask is not None:
+            child.process.umask = umask
+        held = [stream for stream in child.fds.values() if isinstance(stream, Stream)]
+        for stream in held:
+            stream.acquire()
+
+        def end() -> None:
+            for stream in held:
+                stream.release()
+
         scheduler = child.machine.scheduler
         environment = self.environment if env is None else env
 
         def body() -> int:
             child.process.task = scheduler.current
             child.process.task.on_signal = SignalHandler(child)
-            return _run_for_command(child, list(words), environment)
+            try:
+                return _run_for_command(child, list(words), environment)
+            finally:
+                end()
 
-        process = scheduler.start(body, words[0] if words else "", child.process.pid)
+        name = words[0] if words else ""
+        process = scheduler.start(body, name, child.process.pid, give_up=end)
         child.process.task = process
         return process
 
@@ -336,6 +351,7 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
     refused = refusal_of(child, argv)
     if refused is not None:
         return refused
+    child.control.tail_depth = child.budget.depth
     try:
         return run_external(child, argv, environment)
     except CommandError as error:
@@ -394,9 +410,8 @@ def _run_interpreted(
     if program == "env" and argument in SHELL_NAMES and locate(shell, argument) is not None:
         program, argument = argument, ""
     if program in SHELL_NAMES and _LETTERS.fullmatch(argument):
-        posix = program in POSIX_SHELLS
         return _run_shell_script(
-            shell, shown, full, content, argv, environment, options=argument, posix=posix
+            shell, shown, full, content, argv, environment, options=argument, interpreter=program
         )
     words = (
         [interpreter, argument, shown, *argv[1:]] if argument else [interpreter, shown, *argv[1:]]
@@ -416,8 +431,10 @@ def _run_shell_script(
     environment: Mapping[str, str],
     *,
     options: str = "",
-    posix: bool = False,
+    interpreter: str = "",
 ) -> int:
+    """Run a script in a shell: the one that its first line names, if any (`interpreter`)."""
+    posix = interpreter in POSIX_SHELLS
     if is_binary(content) and not posix:
         shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
         return 126
@@ -429,7 +446,8 @@ def _run_shell_script(
         environment,
         full_path=full,
         options=[options] if options else [],
-        errexit=shell.machine.script_errexit,
+        start_file=not posix,
+        errexit=shell.machine.stops_at_errors(interpreter in ("", "sh")),
         prepare=expand_escapes if posix else None,
     )
 

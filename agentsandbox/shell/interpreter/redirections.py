@@ -430,9 +430,11 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
         return run
     apply = compile_redirections(nodes)
     line = nodes[0].line
+    gives_input = any(map(_is_input, nodes))
 
     def run_redirected(shell: Shell) -> int:
         shell.line = line
+        shell.control.input_given = gives_input  # as in bash, until the next such command
         processes = len(shell.descriptors.process_files)
         try:
             table, opened = apply(shell)
@@ -458,6 +460,13 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
                 finish_process_substitutions(shell, processes)
 
     return run_redirected
+
+
+def _is_input(node: Redirection) -> bool:
+    """Whether bash takes a redirection for one of standard input."""
+    if node.variable is not None or node.operator[0] != "<":
+        return False
+    return node.operator != "<&" or not node.descriptor
 
 
 def finish_process_substitutions(shell: Shell, mark: int) -> None:

@@ -13,7 +13,7 @@ from agentsandbox.shell.interpreter.options import OPTIONS, SHOPT_DEFAULTS
 from agentsandbox.shell.interpreter.redirections import open_file
 from agentsandbox.shell.interpreter.search import POSIX_SHELLS, find_on_path, skill_hint
 from agentsandbox.shell.interpreter.shell import Shell
-from agentsandbox.shell.interpreter.state import Invocation
+from agentsandbox.shell.interpreter.state import Invocation, Stops
 from agentsandbox.shell.interpreter.subshells import run_in_shell
 from agentsandbox.shell.interpreter.texts import pairs_quotes, run_commands
 from agentsandbox.shell.interpreter.traps import SignalHandler
@@ -33,7 +33,12 @@ def child_shell(shell: Shell, environment: Mapping[str, str], name: str) -> Shel
     child.process.umask = shell.process.umask
     child.process.ceilings = shell.process.ceilings
     child.process.task = shell.process.task
-    child.process.pid = child.process.top_pid = shell.machine.scheduler.new_pid()
+    if shell.control.tail_depth == shell.budget.depth:
+        pid, parent = shell.process.pid, shell.process.parent
+    else:
+        pid, parent = shell.machine.scheduler.new_pid(), shell.process.pid
+    child.process.pid = child.process.top_pid = pid
+    child.process.parent = child.process.top_parent = parent
     child.specials.last_argument = name
     child.traps.handlers = shell.traps.ignored()
     for option in environment.get("SHELLOPTS", "").split(":"):
@@ -57,9 +62,10 @@ def run_script_text(
     full_path: str = "",
     options: Sequence[str] = (),
     errexit: bool = False,
+    start_file: bool = False,
     prepare: Callable[[Shell], None] | None = None,
 ) -> int:
-    """Run the text of a script file in a shell of its own."""
+    """Run the text of a script file in a shell of its own, `start_file` after that of BASH_ENV."""
     skill = shell.machine.skill_at(full_path) if full_path else None
     if skill is not None:
         environment = {
@@ -74,6 +80,7 @@ def run_script_text(
     if errexit:
         child.set_option("errexit", True)
         child.options = child.options.replace(errexit_is_default=True)
+        child.control.stops = Stops(shell.fds.get(2))
     for option in options:
         _set_letters(child, option[1:])
     if prepare is not None:
@@ -81,31 +88,23 @@ def run_script_text(
     notify = shell.machine.on_skill_script
     if skill is not None and notify is not None:
         notify(skill[1], full_path)
-    return run_child(shell, child, lambda inner: _run_script_commands(inner, text))
+    return run_child(shell, child, lambda inner: _run_script_commands(inner, text, start_file))
 
 
-def _run_script_commands(shell: Shell, text: str) -> int:
+def _run_script_commands(shell: Shell, text: str, start_file: bool) -> int:
     """Run a script file; say so if it stops only because the sandbox sets errexit for files."""
     try:
+        if start_file:
+            from agentsandbox.shell.builtins.source import run_start_file
+
+            run_start_file(shell)
         return run_commands(shell, text, main=True)
     except Stopped as end:
-        if shell.options.errexit_is_default and end.line < _last_line(text):
-            shell.complain(
-                f"stopped by status {end.status}; set +e goes on (D-script-errexit)", end.line
-            )
+        if shell.options.errexit_is_default:
+            from agentsandbox.shell.interpreter.stops import tell_stop
+
+            tell_stop(shell, end, text)
         raise
-
-
-def _last_line(text: str) -> int:
-    """The number of the last line with a command."""
-    lines = text.split("\n")
-    while lines and (lines[-1].strip() in _ENDS or lines[-1].lstrip().startswith("#")):
-        lines.pop()
-    return len(lines)
-
-
-_ENDS = frozenset(["", "fi", "esac", "}", ";;"])
-"""Lines that end a command without running another."""
 
 
 def run_child(shell: Shell, child: Shell, run: Run) -> int:
@@ -182,6 +181,11 @@ class _CommandLine:
     def base_name(self) -> str:
         """The name without its directory: "sh", "bash" and so on."""
         return self.name.rpartition("/")[2]
+
+    @property
+    def has_start_file(self) -> bool:
+        """Whether the shell begins with the file of BASH_ENV: `sh` does not."""
+        return self.base_name not in POSIX_SHELLS
 
     def _parse(self, words: Sequence[str]) -> list[str]:
         """Read the options; return the words behind them."""
@@ -264,7 +268,15 @@ class _CommandLine:
         child.stack.positional = rest[1:]
         child.values["BASH_EXECUTION_STRING"] = text
         self.prepare(child)
-        return run_child(shell, child, lambda inner: run_commands(inner, text, origin="-c: "))
+
+        def run(inner: Shell) -> int:
+            if self.has_start_file:
+                from agentsandbox.shell.builtins.source import run_start_file
+
+                run_start_file(inner)
+            return run_commands(inner, text, origin="-c: ")
+
+        return run_child(shell, child, run)
 
     def run_file(self, shell: Shell) -> int:
         """Run a script file, which may be a descriptor or a device."""
@@ -292,7 +304,7 @@ class _CommandLine:
                     shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
                     return 126
                 content = content.replace(b"\0", b"")
-                errexit = self.base_name == "sh" and shell.machine.script_errexit
+                errexit = shell.machine.stops_at_errors(self.base_name == "sh")
         except OSError as error:
             return self._not_opened(shell, file, error)
         return run_script_text(
@@ -303,6 +315,7 @@ class _CommandLine:
             self.environment,
             full_path=path,
             errexit=errexit,
+            start_file=self.has_start_file,
             prepare=self.prepare,
         )
 
@@ -335,7 +348,15 @@ class _CommandLine:
                 shell.write("sh: missing script path\n", 2)
                 return 2
             return 0
-        return run_child(shell, child, _run_stream)
+
+        def run(inner: Shell) -> int:
+            if self.has_start_file:
+                from agentsandbox.shell.builtins.source import run_start_file
+
+                run_start_file(inner)
+            return _run_stream(inner)
+
+        return run_child(shell, child, run)
 
 
 def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[str, str]) -> int:

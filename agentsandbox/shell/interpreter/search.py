@@ -29,7 +29,7 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
             continue
         if info.is_dir:
             continue
-        if info.mode & 0o111:
+        if info.mode & 0o111 and fs.access(full, 1):
             return candidate
         found = found or candidate
     return found

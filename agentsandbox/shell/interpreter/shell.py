@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import posixpath
 
-from agentsandbox.errors import Exit, ShellSyntaxError
+from agentsandbox.errors import ShellSyntaxError, Stopped
 from agentsandbox.kernel.streams import Stream, bytewise, encode
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
@@ -175,7 +175,11 @@ class Shell:
             if name.startswith("BASH_FUNC_") and name.endswith("%%"):
                 self._import_function(name[10:-2], text)
                 continue
-            if not is_name(name) or (name in READERS and name != "SECONDS"):
+            if not is_name(name):
+                if name:
+                    self.variables.passed_on = {**self.variables.passed_on, name: text}
+                continue
+            if name in READERS and name != "SECONDS":
                 continue
             values[name] = text
             attributes[name] = EXPORT
@@ -273,9 +277,10 @@ class Shell:
     def _become_subshell(self) -> None:
         """Change what a new process has of its own."""
         self.process.level += 1
+        self.process.parent = self.process.pid
         self.process.pid = self.machine.scheduler.new_pid()
         self.control.loops = 0
-        self.control.own_depth = -1
+        self.control.own_depth = self.control.tail_depth = -1
         self.specials.random = UNSEEDED
         traps = self.traps
         if traps.pending:
@@ -486,7 +491,11 @@ class Shell:
         """Report an error of the shell; under `set -e` it ends the shell, even in conditions."""
         self.complain(message)
         if self.options.errexit:
-            raise Exit(1)
+            raise self.stopped(1)
+
+    def stopped(self, status: int, line: int | None = None) -> Stopped:
+        """Return what ends the shell under `set -e` because the command at `line` failed."""
+        return Stopped(status, self.line if line is None else line, self.error_name)
 
     def report(self, error: ExpansionError) -> None:
         """Report an error of an expansion with its place, unless it has been reported."""
@@ -499,7 +508,7 @@ class Shell:
             if stream is not None:
                 stream.write(encode(f"{error.place}{error.message}\n"))
         if error.readonly and self.options.errexit:
-            raise Exit(1)
+            raise self.stopped(1)
 
     def error_prefix(self, line: int | None = None) -> str:
         """Return the beginning of a message: "bash: line 3: "."""

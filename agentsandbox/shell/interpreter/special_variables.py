@@ -160,7 +160,7 @@ READERS: dict[str, Callable[[ShellParts], object]] = {
     "EPOCHREALTIME": _now,
     "LINENO": lambda shell: shell.line if shell.traps.line is None else shell.traps.line,
     "BASHPID": lambda shell: shell.process.pid,
-    "PPID": lambda shell: shell.process.top_pid - 1,
+    "PPID": lambda shell: shell.process.top_parent,
     "UID": lambda shell: 1000,
     "EUID": lambda shell: 1000,
     "HISTCMD": lambda shell: 0,

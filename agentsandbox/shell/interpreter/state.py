@@ -404,6 +404,20 @@ class CallStack:
         return twin
 
 
+class Stops:
+    """Where a script says that it stopped: the standard error that it was started with.
+
+    It may have another one by now, or none. `said` is the last message, which a subshell and the
+    script around it say once.
+    """
+
+    __slots__ = ("said", "stream")
+
+    def __init__(self, stream: Stream | None) -> None:
+        self.stream = stream
+        self.said = ""
+
+
 class Control:
     """Where a shell is in its commands.
 
@@ -412,11 +426,16 @@ class Control:
     ignore                conditions around the command: inside of one a failure ends nothing under
                           `set -e`
     own_depth             the depth at which a failure is not handled by `set -e`; -1 for none
+    tail_depth            the depth at which a program takes the place of the shell, which runs
+                          nothing else or `exec`; -1 for none
     substitution_status   status of the last command substitution of the command, None without one
     trace_level           substitutions, traps and files around the command, shown by `set -x`
     expressions           arithmetic expressions that are values of variables in one another
     killed                signal and pid of the last child, if a signal ended it
     tells_signals         whether the shell reports children that a signal ended
+    input_given           whether a command around redirected standard input: then a background job
+                          reads it, else it reads nothing
+    stops                 where it is said that errexit of the sandbox ended a script; None outside
     """
 
     SLOTS: ClassVar[Mapping[str, str]] = dict.fromkeys(
@@ -425,11 +444,14 @@ class Control:
             "break_levels",
             "ignore",
             "own_depth",
+            "tail_depth",
             "substitution_status",
             "trace_level",
             "expressions",
             "killed",
             "tells_signals",
+            "input_given",
+            "stops",
         ),
         RUNNING,
     )
@@ -444,11 +466,14 @@ class Control:
         self.break_levels = 0
         self.ignore = 0
         self.own_depth = -1
+        self.tail_depth = -1
         self.substitution_status: int | None = None
         self.trace_level = 0
         self.expressions = 0
         self.killed: tuple[int, int] | None = None
         self.tells_signals = True
+        self.input_given = False
+        self.stops: Stops | None = None
 
     def fork(self) -> Control:
         """A copy for another shell."""
@@ -457,11 +482,14 @@ class Control:
         twin.break_levels = self.break_levels
         twin.ignore = self.ignore
         twin.own_depth = self.own_depth
+        twin.tail_depth = self.tail_depth
         twin.substitution_status = self.substitution_status
         twin.trace_level = self.trace_level
         twin.expressions = self.expressions
         twin.killed = self.killed
         twin.tells_signals = self.tells_signals
+        twin.input_given = self.input_given
+        twin.stops = self.stops
         return twin
 
 
@@ -473,6 +501,8 @@ class ProcessState:
     task       the process of the scheduler that runs the shell
     pid        $BASHPID
     top_pid    $$: the pid of the shell that is not a subshell
+    parent     the pid of the process that started this one
+    top_parent $PPID: the pid of the process that started the shell that is not a subshell
     level      how many subshells deep this one is
     """
 
@@ -482,6 +512,8 @@ class ProcessState:
         "task": HOST,
         "pid": HOST,
         "top_pid": HOST,
+        "parent": HOST,
+        "top_parent": HOST,
         "level": HOST,
     }
     __slots__ = tuple(SLOTS)
@@ -495,6 +527,7 @@ class ProcessState:
         """Become the main shell of a machine, which `task` runs."""
         self.task = task
         self.pid = self.top_pid = task.pid
+        self.parent = self.top_parent = task.pid - 1
         self.level = 0
 
     def fork(self) -> ProcessState:
@@ -505,6 +538,8 @@ class ProcessState:
         twin.task = self.task
         twin.pid = self.pid
         twin.top_pid = self.top_pid
+        twin.parent = self.parent
+        twin.top_parent = self.top_parent
         twin.level = self.level
         return twin
 

@@ -20,7 +20,7 @@ from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, e
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
-from agentsandbox.shell.interpreter.failures import command_failed
+from agentsandbox.shell.interpreter.failures import command_failed, telling
 from agentsandbox.shell.interpreter.redirections import redirected
 from agentsandbox.shell.interpreter.traps import (
     SignalHandler,
@@ -197,15 +197,19 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     In the latter ERR counts for the commands inside, not for the command itself.
     """
     if isinstance(command, Subshell):
-        child = redirected(command.redirections, compile_command(command.body))
+        body = compile_command(command.body)
+        if isinstance(command.body, SimpleCommand):
+            body = alone(body)
+        child = telling(redirected(command.redirections, body), command.body)
         return in_subshell(child, command.line, command), child
     run = compile_command(command)
     if isinstance(command, Group):
-        return run, run
+        return run, telling(run, command)
     if not isinstance(command, (SimpleCommand, Pipeline)) or (
         isinstance(command, Pipeline) and command.timed
     ):
-        return run, _without_exit_trap(run)
+        return run, _without_exit_trap(telling(run, command))
+    is_simple = isinstance(command, SimpleCommand)
     asks_nothing = (
         isinstance(command, SimpleCommand)
         and not command.words
@@ -213,11 +217,24 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
     )
 
     def run_alone(shell: Shell) -> int:
-        shell.control.own_depth = shell.budget.depth
+        control = shell.control
+        control.own_depth = shell.budget.depth
+        if is_simple:
+            control.tail_depth = control.own_depth
         status = run(shell)
         return 0 if asks_nothing else status
 
-    return run, run_alone
+    return run, telling(run_alone, command)
+
+
+def alone(run: Run) -> Run:
+    """Run a simple command that is all that a subshell does: a program takes its place."""
+
+    def run_in_place(shell: Shell) -> int:
+        shell.control.tail_depth = shell.budget.depth
+        return run(shell)
+
+    return run_in_place
 
 
 def _makes_child(redirection: Redirection) -> bool:
@@ -316,7 +333,9 @@ def _background(node: Background) -> Run:
             text.append(text_of(node.command) if simple else "…")
         if shell.slow and isinstance(command, SimpleCommand):
             before_command(shell, text[0], command.line)
-        process = start_subshell(shell, run, shell.fds, text[0], detach_input=True)
+        process = start_subshell(
+            shell, run, shell.fds, text[0], detach_input=not shell.control.input_given
+        )
         process.is_job = True
         shell.jobs.latest_pid = process.pid
         shell.jobs.add(process, text[0])

@@ -14,14 +14,14 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.errors import Exit
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, encode
 from agentsandbox.shell.builtins import NAMES, PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.failures import telling
 from agentsandbox.shell.interpreter.redirections import open_file
-from agentsandbox.shell.interpreter.subshells import run_subshell, start_subshell
+from agentsandbox.shell.interpreter.subshells import alone, run_subshell, start_subshell
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     Command,
@@ -158,13 +158,15 @@ def _command_substitution(node: CommandSubstitution) -> Callable[[Shell], str]:
     run = compile_command(body)
     name = harmless_name(body)
     text = " ".join([word.source for word in body.words]) if isinstance(body, SimpleCommand) else ""
+    only = alone(run) if isinstance(body, SimpleCommand) else run
     if not name or body.redirections or "BASH_SUBSHELL" in text:
-        return lambda shell: substitute(shell, run, in_place=False)
+        return lambda shell: substitute(shell, only, in_place=False)
 
     def expand(shell: Shell) -> str:
         definitions = shell.definitions
         general = shell.slow or shell.check or definitions.aliases or name in definitions.functions
-        return substitute(shell, run, in_place=not general and leaves_no_trace(shell, name))
+        in_place = not general and leaves_no_trace(shell, name)
+        return substitute(shell, run if in_place else only, in_place=in_place)
 
     return _echoed(body, expand) if name == "echo" and "BASH_COMMAND" not in text else expand
 
@@ -245,7 +247,7 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
         text = substitute(shell, cat, in_place=False)
         # for bash this is an error of the shell itself
         if shell.options.errexit and shell.control.substitution_status:
-            raise Exit(1)
+            raise shell.stopped(1)
         return text
 
     return read
@@ -254,7 +256,7 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
 @compiles(ProcessSubstitution)
 def _process_substitution(node: ProcessSubstitution) -> Callable[[Shell], str]:
     body, direction = node.body, node.direction
-    run = compile_command(body) if body is not None else (lambda shell: 0)
+    run = telling(compile_command(body), body) if body is not None else (lambda shell: 0)
 
     def start(shell: Shell) -> str:
         pipe = Pipe(shell.machine.scheduler)

@@ -133,7 +133,7 @@ def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
             shell.report(error)
         shell.status = error.status
         if shell.options.errexit and not error.number:
-            raise Exit(error.status) from None
+            raise shell.stopped(error.status) from None
         return error.status
 
 
@@ -214,7 +214,7 @@ def _syntax_error(shell: Shell, error: ShellSyntaxError, origin: str, main: bool
         stream.write(encode("".join(lines[:1] if shell.options.errexit else lines)))
     # bash ends at once
     if shell.options.errexit and (error.source_line is not None or origin != "eval: "):
-        raise Exit(2)
+        raise shell.stopped(2, error.line)
     # bash reads it with a parser of its own, whose errors end the shell
     if error.in_substitution and not main:
         raise Exit(

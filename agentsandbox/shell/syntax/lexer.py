@@ -51,6 +51,8 @@ class Lexer:
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
+        self.in_substitution = False
+        """Whether a $(…) or <(…) is open: its here-documents may end with `EOF)`."""
         self.joins = "\\\n" in text and _ANY_SPLIT_OPERATOR.search(text) is not None
         self.alias_texts: list[tuple[int, int]] = []
         """From where to where the texts of several lines stand that replaced names: their newlines
@@ -197,9 +199,7 @@ class Lexer:
         lines: list[str] = []
         while True:
             if self.position >= len(text):
-                ended = f"here-document at line {line_before} delimited by end-of-file"
-                message = f"{ended} (wanted `{document.delimiter}')"
-                self.warnings.append((self.line_at(max(0, len(text) - 1)), message))
+                self._warn_of_end(document, line_before, max(0, len(text) - 1))
                 break
             if self.meter is not None:
                 self.meter.step()
@@ -217,10 +217,22 @@ class Lexer:
                 line = line.lstrip("\t")
             if line == document.delimiter:
                 break
+            if self.in_substitution and line.startswith(document.delimiter):
+                rest = line[len(document.delimiter) :]
+                if ")" in rest:
+                    self.position = (end if end >= 0 else len(text)) - len(rest)
+                    self._warn_of_end(document, line_before, self.position)
+                    break
             if end < 0 and not line:
                 continue
             lines.append(line + "\n")
         self.finish_here_document(document, "".join(lines), start)
+
+    def _warn_of_end(self, document: HereDocument, line: int, position: int) -> None:
+        """Warn that the body of a here-document ended without a line of its own."""
+        ended = f"here-document at line {line} delimited by end-of-file"
+        message = f"{ended} (wanted `{document.delimiter}')"
+        self.warnings.append((self.line_at(position), message))
 
     def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
         """Give the document its body; the word reader knows how to parse it."""

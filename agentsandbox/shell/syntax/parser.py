@@ -641,6 +641,16 @@ class Parser(WordReader):
     def parse_substitution(self, opened_at: int) -> Command | None:
         self.enter()
         pending, self.pending = self.pending, []
+        inside, self.in_substitution = self.in_substitution, True
+        try:
+            body = self._substituted(opened_at)
+        finally:
+            self.in_substitution = inside
+        self.pending = pending + self.pending
+        self.nesting -= 1
+        return body
+
+    def _substituted(self, opened_at: int) -> Command | None:
         self.skip_to_command()
         body = None
         if self.text[self.position : self.position + 1] != ")":
@@ -664,8 +674,6 @@ class Parser(WordReader):
             unexpected.in_substitution = True
             raise unexpected
         self.position += 1
-        self.pending = pending + self.pending
-        self.nesting -= 1
         return body
 
     def parse_text(self, text: str, first_line: int) -> Command | None:
@@ -695,8 +703,10 @@ class Parser(WordReader):
         if any(used == name for _, used in self._alias_ends):
             return False
         value = self.aliases[name]
-        growth = len(value) - (end - start)
-        self.text = self.text[:start] + value + self.text[end:]
+        # as in bash a blank follows, lest the last word of it becomes the number of a redirection
+        blank = " " if self.text[end : end + 1] in ("<", ">") else ""
+        growth = len(value) + len(blank) - (end - start)
+        self.text = self.text[:start] + value + blank + self.text[end:]
         self.alias_texts = [
             (first, stop + growth if start < stop else stop) for first, stop in self.alias_texts
         ]

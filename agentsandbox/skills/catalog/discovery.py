@@ -73,10 +73,9 @@ class Index:
         name = record.name
         if name in catalog.disabled:
             return
-        for known in (name, record.metadata.title):
-            if known in self.records:
-                self._losers.setdefault(known, []).append(record.location or name)
-                return
+        if name in self.records:
+            self._losers.setdefault(name, []).append(record.location or name)
+            return
         if catalog.max_skills is not None and len(self.records) >= catalog.max_skills:
             self._full = True
             message = f"there are more than {catalog.max_skills} skills; the rest is left out"

@@ -2,7 +2,9 @@
 
 Commands are run only where the host allows it, and before anything else is filled in, so that no
 argument is ever executed. Their output is kept aside until the end, so that nothing in it is taken
-for a placeholder.
+for a placeholder. A backslash before a placeholder keeps it as it is written; before any other `$`
+it belongs to the text, which is often a shell's or a regular expression. `$1` is a placeholder only
+where there are arguments: `awk "{print \\$1}"` stays as it is in a skill that takes none.
 """
 
 from __future__ import annotations
@@ -16,15 +18,16 @@ if TYPE_CHECKING:
 
 _PLACE = re.compile(
     r"""
-    \\(?P<escaped>\$)
-    | \$ARGUMENTS\[(?P<index>\d{1,4})\]
+    (?P<escape>\\)?
+    (?: \$ARGUMENTS\[(?P<index>\d{1,4})\]
     | \$\{(?P<braced>[A-Za-z_]\w*)\}
     | \{(?P<directory>baseDir)\}
     | \$(?P<number>\d{1,4})(?!\w)
-    | \$(?P<name>[A-Za-z_]\w*)
+    | \$(?P<name>[A-Za-z_]\w*) )
     """,
     re.VERBOSE,
 )
+_ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS(?!\w)")
 _BLOCK = re.compile(r"^```!\n(?P<block>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?:(?<=\s)|^)!`(?P<command>[^`\n]+)`", re.MULTILINE)
 
@@ -56,6 +59,7 @@ def render_body(
     if run is not None:
         body = _run_commands(body, run, outputs)
     filling = _Filling(arguments, names, directory, values)
+    filling.takes_arguments |= _ARGUMENTS.search(body) is not None
     filled = _PLACE.sub(filling, body)
     if arguments and not filling.asked:
         filled = f"{filled}\n\nARGUMENTS: {arguments}"
@@ -84,18 +88,27 @@ class _Filling:
         self.values = values
         self.asked = False
         """Whether any placeholder was one for the arguments."""
+        self.takes_arguments = bool(arguments or names)
         self.words = split_words(arguments)
 
     def __call__(self, match: re.Match[str]) -> str:
-        if match["escaped"]:
-            return "$"
+        if match["escape"] and not match["directory"]:
+            return match[0][1:] if self._is_place(match) else match[0]
         if match["directory"]:
-            return self.directory
+            return f"{match['escape'] or ''}{self.directory}"
         if match["braced"]:
             return self.values.get(match["braced"], match.group())
         argument = self._argument(match)
         self.asked |= argument is not None
         return match.group() if argument is None else argument
+
+    def _is_place(self, match: re.Match[str]) -> bool:
+        """Whether something could be filled in here: only there a backslash is an escape."""
+        if match["braced"]:
+            return match["braced"] in self.values
+        if match["number"]:
+            return self.takes_arguments
+        return match["index"] is not None or match["name"] in ("ARGUMENTS", *self.names)
 
     def _argument(self, match: re.Match[str]) -> str | None:
         """Return the text for an argument; None if the placeholder is not one for an argument."""

@@ -1,8 +1,8 @@
 """Running a skill's script in the sandbox, and never anywhere else.
 
-The interpreter of a script is given by its "#!" line, else by its extension. Shell scripts run with
-the sandbox's `sh`. For any other interpreter the host names a command of the sandbox
-(`interpreters`); a script without one ends with status 126.
+The interpreter of a script is given by its "#!" line, else by its extension. Shell scripts run in
+the sandbox's `sh` or `bash`, as they say. For any other interpreter the host names a command of the
+sandbox (`interpreters`); a script without one ends with status 126.
 """
 
 from __future__ import annotations
@@ -79,14 +79,15 @@ SCRIPT = '"$@"'
 
 INTERPRETERS: Mapping[str, str] = {
     ".sh": "sh",
-    ".bash": "sh",
+    ".bash": "bash",
     "sh": "sh",
-    "bash": "sh",
+    "bash": "bash",
     "dash": "sh",
-    "zsh": "sh",
-    "ksh": "sh",
+    "zsh": "bash",
+    "ksh": "bash",
 }
 """Extension, or name on the "#!" line → command of the sandbox. `sh FILE` stops at an error."""
+_SHELLS = frozenset(INTERPRETERS.values())
 
 STEERING = frozenset(
     """
@@ -249,7 +250,7 @@ def plan_script(
     return ScriptRun(
         place,
         absolute,
-        (command, absolute, *args),
+        (command, *_options_of(file.content, command), absolute, *args),
         variables,
         directory,
         place.snapshot(),
@@ -290,15 +291,53 @@ def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:
             )
 
 
+def is_own_file(place: Workplace, skill: AgentSkill, root: str, path: str) -> bool:
+    """Whether a path in the sandbox leads to a file of the skill that is as it was loaded."""
+    try:
+        real, base = place.fs.realpath(path), place.fs.realpath(root)
+        file = next((each for each in skill.files if f"{base}/{each.relative_path}" == real), None)
+        return file is not None and place.fs.read_bytes(real) == file.content
+    except OSError:
+        return False
+
+
+def real_path(fs: MemoryFileSystem, path: str) -> str:
+    """Return the real path of a file; of one that does not exist, in its real directory."""
+    try:
+        return fs.realpath(path)
+    except OSError:
+        above, name = posixpath.split(path.rstrip("/"))
+    try:
+        return posixpath.normpath(posixpath.join(fs.realpath(above or "/"), name))
+    except OSError:
+        return posixpath.normpath(path)
+
+
 def interpreter_of(path: str, content: bytes, interpreters: Mapping[str, str]) -> str | None:
     """Return the command that runs a script, None if there is none."""
-    first = str(content[:256].split(b"\n", 1)[0], "utf-8", "replace")
-    if first.startswith("#!"):
-        words = first[2:].split()
-        if words and posixpath.basename(words[0]) == "env":
-            words = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
+    words = _first_line(content)
+    if words is not None:
         if words and (command := interpreters.get(posixpath.basename(words[0]))):
             return command
         if words:
             return interpreters.get(posixpath.basename(words[0]).rstrip("0123456789."))
     return interpreters.get(posixpath.splitext(path)[1].lower())
+
+
+def _first_line(content: bytes) -> list[str] | None:
+    """Return the words of a "#!" line without `env` and its options; None if there is no line."""
+    first = str(content[:256].split(b"\n", 1)[0], "utf-8", "replace")
+    if not first.startswith("#!"):
+        return None
+    words = first[2:].split()
+    if words and posixpath.basename(words[0]) == "env":
+        del words[0]
+        while words and (words[0].startswith("-") or "=" in words[0]):
+            del words[0]
+    return words
+
+
+def _options_of(content: bytes, command: str) -> list[str]:
+    """Return the options that a "#!" line gives a shell (`#!/bin/bash -e`)."""
+    words = _first_line(content) or []
+    return [word for word in words[1:] if word.startswith("-")] if command in _SHELLS else []

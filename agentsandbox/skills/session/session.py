@@ -10,12 +10,14 @@ import posixpath
 import time
 import uuid
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING
 
 from agentsandbox.errors import SkillError, SkillLimitError, SkillPolicyError, SkillStateError
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.paths import clean_path
 from agentsandbox.skills.prompts import (
+    CATALOG_CHARACTERS,
     base_rules,
     one_line,
     parse_invocation,
@@ -26,7 +28,14 @@ from agentsandbox.skills.prompts import (
 from agentsandbox.skills.session.allowed_tools import AllowedTools
 from agentsandbox.skills.session.reading import ReadingRules, read_file, read_instructions, truncate
 from agentsandbox.skills.session.rendering import render_body
-from agentsandbox.skills.session.scripts import INTERPRETERS, ScriptRun, check_files, plan_script
+from agentsandbox.skills.session.scripts import (
+    INTERPRETERS,
+    ScriptRun,
+    check_files,
+    is_own_file,
+    plan_script,
+    real_path,
+)
 
 if TYPE_CHECKING:
     from collections.abc import (
@@ -136,7 +145,7 @@ class SkillSession:
         self._secrets = dict(secrets or {})
         self.warnings: list[str] = []
         self.place = place
-        self._mount_path = mount_path
+        self.mount_path = mount_path
         self._on_event = on_event
         if on_event is not None:
             from agentsandbox.events import guarded
@@ -393,10 +402,13 @@ class SkillSession:
         """Return the policy for a skill's scripts, by its `allowed-tools`; None without one."""
         if self.allowed_tools == "ignore" or skill.name in (self.script_allowlist or ()):
             return None
+        assert self.place is not None
+        root, fs = self.root_of(skill.name), self.place.fs
         note = self._warn if self.allowed_tools == "warn" else None
-        return AllowedTools(skill.metadata.allowed_tools).rule(
-            skill.name, self.root_of(skill.name), frozenset(self.interpreters.values()), note
-        )
+        is_own = partial(is_own_file, self.place, skill, root)
+        allowed = AllowedTools(skill.metadata.allowed_tools, root)
+        names = frozenset(self.interpreters.values())
+        return allowed.rule(skill.name, is_own, names, partial(real_path, fs), note)
 
     # prompts
 
@@ -406,12 +418,20 @@ class SkillSession:
         load: str = "skills_load",
         read: str | None = "skills_read",
         run: str | None = "skills_run_script",
+        listing: str | None = "skills_list",
     ) -> str:
         """Return the instructions about skills for the next model call; "" without skills.
 
         They are the rules, the catalog and the active skills. The arguments are names of tools.
         """
-        catalog = render_catalog(self.search(), "xml", places=self.places())
+        catalog = render_catalog(
+            self.search(),
+            "xml",
+            maximum=None,
+            characters=CATALOG_CHARACTERS,
+            places=self.places(),
+            list_tool=listing,
+        )
         if catalog is None:
             return ""
         rules = base_rules(load, read, run if self.has_scripts else None)
@@ -513,7 +533,7 @@ class SkillSession:
     def root_of(self, name: str) -> str:
         """Return the path of the skill's directory in the sandbox, where loading mounts it."""
         record = self.catalog.get(name)
-        return (record.mount_path if record else None) or posixpath.join(self._mount_path, name)
+        return (record.mount_path if record else None) or posixpath.join(self.mount_path, name)
 
     def places(self) -> dict[str, str]:
         """Return name → directory for the skills that are mounted in the sandbox."""

@@ -51,9 +51,25 @@ _INLINE = re.compile(r"(?:^|\s)!`([^`\n]+)`")
 _FOREIGN = re.compile(
     r"\.(?:py|js|mjs|ts|rb|pl|php|ps1|bat|cmd|exe|dll|so|dylib|jar)$", re.IGNORECASE
 )
+_PLACEHOLDER = re.compile(
+    r"(?<!<)<(?:\w|[A-Za-z][\w .:,/|'@#+-]{0,80}[\w.'](?<! \d))>"
+    r"(?![>&(~]|/(?:etc|root|home|var|dev|boot|proc|sys|usr)/)"
+    r"|\{\{[\w .-]{1,80}\}\}|(?<!\S)\[[A-Za-z][\w .:|-]{0,80}\](?!\S)"
+)
+"""What a reader of instructions has to fill in: `<path to file>`, `{{name}}`, `[command]`."""
+_MARKS = "<>{}[]| '#,"
+_MASK = {ord(mark): chr(0xE000 + number) for number, mark in enumerate(_MARKS)}
+_UNMASK = {0xE000 + number: mark for number, mark in enumerate(_MARKS)}
 _URL = re.compile(r"https?://[A-Za-z0-9.-]+(?::\d+)?")
 _HOME = re.compile(r"~/|\$\{?HOME\}?/")
 
+_READING = (
+    "cat|source|open|reads?|readFile\\w*|Path|load\\w*|cp|mv|scp|rsync|tar|zip|base64|curl|grep|head"
+    "|tail|less|more|awk|sed|jq|dump|upload|send|include|copy|share|collect|contents?"
+)
+_ENV_FILE = (
+    r"(?<![\w)\]}$?.])\.env(?![\w(])(?!\.(?:example|sample|template|dist)\b)"  # not process.env
+)
 _SMELLS = {
     "overrides-instructions": (
         r"\b(?:ignore|disregard|forget|override)\b[^.\n]{0,40}"
@@ -68,8 +84,13 @@ _SMELLS = {
         r"|\[(?:system|inst)\]"
     ),
     "reads-secrets": (
-        r"(?:\.ssh/|\.aws/|\.netrc|id_rsa|id_ed25519|\.env\b|/etc/shadow|credentials\.json"
-        r"|AWS_SECRET|_API_KEY\b|GITHUB_TOKEN)"
+        r"\.ssh/|\.aws/|\.netrc\b|\.git-credentials\b|\.kube/config\b|\.docker/config\.json"
+        r"|\bid_(?:rsa|dsa|ecdsa|ed25519)\b|/etc/shadow\b|\bcredentials\.json"
+        rf"|\b(?:{_READING})\b[^\n]{{0,60}}{_ENV_FILE}|(?:^|[\s;&|])\.[ \t]+\S{{0,60}}{_ENV_FILE}"
+        r"|(?:\$\{?|\benv\.|\b(?:environ|getenv|env)\b[^\w\n]{1,4}(?:get\W{1,3})?)"
+        r"\w{0,60}(?:_API_KEY|AWS_SECRET\w{0,20}|(?:GITHUB|GH|NPM|AUTH|ACCESS)_TOKEN)\b"
+        r"|\b(?:stringify|entries|keys|values|assign|dict|dumps)\([^()\n]{0,40}"
+        r"\b(?:process\.env|os\.environ)\b(?![.\[])"
     ),
     "runs-a-download": (r"\b(?:curl|wget)\b[^\n|;]{0,200}\|[ \t]*(?:sudo[ \t]+)?(?:ba|z|da)?sh\b"),
     "runs-decoded-text": (
@@ -173,7 +194,13 @@ def _scripts_in(text: str) -> Iterator[tuple[int, str]]:
 def _note_script(
     audit: Audit, path: str, start: int, script: str, *, is_example: bool = False
 ) -> None:
-    """Add what a script does; an example that is not valid may be a template, not a finding."""
+    """Add what a script does; an example that is not valid may be a template, not a finding.
+
+    In an example `<file>` is a place to fill in: it is masked, so that it is part of a word and not
+    a redirection.
+    """
+    if is_example:
+        script = _PLACEHOLDER.sub(lambda match: match[0].translate(_MASK), script)
     try:
         analysis = analyze(script)
     except ShellSyntaxError as error:
@@ -182,7 +209,7 @@ def _note_script(
         return
     lines = script.split("\n")
     for found in analysis.opaque:
-        text = f"{found.text}: {found.reason}"
+        text = f"{found.reason}: {found.text}"
         _note(audit.opaque, "opaque", path, start + found.line - 1, text)
     functions = set(analysis.functions)
     for command in analysis.commands:
@@ -196,6 +223,8 @@ def _note_command(
     if command.name is None or command.name in functions:
         return
     name = posixpath.basename(command.name)
+    if any(_MASK[ord(mark)] in name for mark in "<{["):
+        return
     audit.commands[name] += 1
     words = [name, *command.arguments]
     line = start + command.line - 1
@@ -267,7 +296,7 @@ def _lines(text: str) -> Iterable[tuple[int, str]]:
 
 def _note(findings: list[Finding], code: str, path: str, line: int, text: str) -> None:
     if len(findings) < MAX_FINDINGS:
-        short = " ".join(text.split())
+        short = " ".join(text.translate(_UNMASK).split())
         if len(short) > SHOWN:
             short = f"{short[: SHOWN - 1]}…"
         findings.append(Finding(code, path, line, short))

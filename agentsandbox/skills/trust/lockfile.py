@@ -1,13 +1,15 @@
 """`skills.lock`: the files of a host's skills, so that a changed one is refused.
 
 It has the sha256 of every file and the source and version of every skill, as JSON that is easy to
-review in a diff.
+review in a diff. A skill has the name by which catalogs know it (`AgentSkill.catalog_name`).
 """
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +19,7 @@ from agentsandbox.skills.trust.host_files import replace_file
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Sequence
     from typing import Any, Literal
 
     from agentsandbox.skills.skill import AgentSkill
@@ -44,15 +46,47 @@ class LockedSkill:
     """One skill in a lock.
 
     digest   the skill's `package_digest`
-    files    path → sha256 of the content, "sha256:…"
+    files    path → sha256 of the content, "sha256:…"; of a link "-> " and its text
     source   where the skill came from, or ""
     version  the version in its front matter, or None
+    also     further skills of the same name: of several roots a catalog loads the first
     """
 
     digest: str
     files: Mapping[str, str]
     source: str = ""
     version: str | None = None
+    also: tuple[LockedSkill, ...] = ()
+
+    @classmethod
+    def of(cls, skill: AgentSkill, source: str = "") -> LockedSkill:
+        """Return the entry for a skill as it is now."""
+        version = skill.metadata.metadata.get("version") or skill.metadata.extra.get("version")
+        digests = _digests(skill)
+        return cls(skill.package_digest, digests, source, str(version) if version else None)
+
+    @classmethod
+    def from_dict(cls, name: str, value: Any) -> LockedSkill:
+        """Return the entry of a lock file."""
+        fields = value if isinstance(value, dict) else {}
+        digest, files, also = (fields.get(key) for key in ("digest", "files", "also"))
+        if not (
+            isinstance(digest, str) and isinstance(files, dict) and isinstance(also, list | None)
+        ):
+            raise InvalidSkillError(f"the lock has a malformed entry for {name!r}")
+        others = tuple(cls.from_dict(name, other) for other in also or ())
+        source, version = str(fields.get("source", "")), fields.get("version")
+        return cls(digest, dict(files), source, version, others)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the entry as JSON-able values."""
+        entry: dict[str, Any] = {
+            "digest": self.digest,
+            "files": dict(self.files),
+            "source": self.source,
+            "version": self.version,
+        }
+        return entry | ({"also": [other.to_dict() for other in self.also]} if self.also else {})
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +97,28 @@ class SkillLock:
 
     @classmethod
     def of(
-        cls, skills: Iterable[AgentSkill], sources: Mapping[str, str] | None = None
+        cls,
+        skills: Iterable[AgentSkill],
+        sources: Mapping[str, str] | Sequence[str] | None = None,
     ) -> SkillLock:
-        """Return the lock of these skills as they are now; `sources` is name → source."""
-        locked = {}
-        for skill in skills:
-            version = skill.metadata.metadata.get("version") or skill.metadata.extra.get("version")
-            source = (sources or {}).get(skill.name, "")
-            locked[skill.name] = LockedSkill(
-                skill.package_digest, _digests(skill), source, str(version) if version else None
-            )
-        return cls(dict(sorted(locked.items())))
+        """Return the lock of these skills as they are now.
+
+        `sources` has the source for each name, or one for each skill in their order.
+        """
+        locked: dict[str, list[LockedSkill]] = {}
+        for number, skill in enumerate(skills):
+            name = skill.catalog_name
+            if isinstance(sources, Mapping):
+                source = sources.get(name, "")
+            else:
+                source = sources[number] if sources else ""
+            locked.setdefault(name, []).append(LockedSkill.of(skill, source))
+        return cls(
+            {
+                name: replace(first, also=tuple(others))
+                for name, (first, *others) in sorted(locked.items())
+            }
+        )
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> SkillLock:
@@ -89,21 +134,13 @@ class SkillLock:
         entries = value.get("skills") if isinstance(value, dict) else None
         if not isinstance(entries, dict) or value.get("version") != FORMAT:
             raise InvalidSkillError(f"not a lock of version {FORMAT}")
-        skills = {}
-        for name, entry in entries.items():
-            fields = entry if isinstance(entry, dict) else {}
-            digest, files = fields.get("digest"), fields.get("files")
-            if not isinstance(digest, str) or not isinstance(files, dict):
-                raise InvalidSkillError(f"the lock has a malformed entry for {name!r}")
-            source = str(fields.get("source", ""))
-            skills[name] = LockedSkill(digest, dict(files), source, fields.get("version"))
-        return cls(skills)
+        return cls({name: LockedSkill.from_dict(name, entry) for name, entry in entries.items()})
 
     def to_dict(self) -> dict[str, Any]:
         """Return the lock as JSON-able values."""
         return {
             "version": FORMAT,
-            "skills": {name: asdict(entry) for name, entry in self.skills.items()},
+            "skills": {name: entry.to_dict() for name, entry in self.skills.items()},
         }
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -112,26 +149,43 @@ class SkillLock:
         replace_file(Path(path), encode(text + "\n"))
 
     def drift(self, skill: AgentSkill) -> list[Drift]:
-        """Return how a skill differs from its lock, sorted by path."""
-        locked = self.skills.get(skill.name)
-        if locked is None:
-            return [Drift(skill.name, "", "not locked")]
+        """Return how a skill differs from its lock, sorted by path.
+
+        Of several locked skills of its name, that is the one that it differs least from.
+        """
+        name = skill.catalog_name
+        if name not in self.skills:
+            return [Drift(name, "", "not locked")]
         now = _digests(skill)
-        found = []
-        for path in sorted({*now, *locked.files}):
-            if path not in now:
-                found.append(Drift(skill.name, path, "removed"))
-            elif path not in locked.files:
-                found.append(Drift(skill.name, path, "added"))
-            elif locked.files[path] != now[path]:
-                found.append(Drift(skill.name, path, "modified"))
-        return found
+        return min((_compared(name, now, each.files) for each in self._entries(name)), key=len)
 
     def verify(self, skills: Iterable[AgentSkill]) -> list[Drift]:
-        """Return how all skills differ from the lock, and which are missing or not locked."""
-        there = {skill.name: skill for skill in skills}
-        found = [drift for skill in there.values() for drift in self.drift(skill)]
-        return found + [Drift(name, "", "missing") for name in self.skills if name not in there]
+        """Return how all skills differ from the lock, and which are missing or not locked.
+
+        Skills of one name are compared in their order, after those that are exactly as locked.
+        """
+        there: dict[str, list[Mapping[str, str]]] = {}
+        for skill in skills:
+            there.setdefault(skill.catalog_name, []).append(_digests(skill))
+        found = []
+        for name in [*there, *(name for name in self.skills if name not in there)]:
+            locked = [entry.files for entry in self._entries(name)]
+            changed = []
+            for now in there.get(name, ()):
+                if now in locked:
+                    locked.remove(now)
+                else:
+                    changed.append(now)
+            for now, then in zip_longest(changed, locked):
+                if now is None or then is None:
+                    found.append(Drift(name, "", "missing" if now is None else "not locked"))
+                else:
+                    found += _compared(name, now, then)
+        return found
+
+    def _entries(self, name: str) -> tuple[LockedSkill, ...]:
+        first = self.skills.get(name)
+        return (first, *first.also) if first else ()
 
     def check(self, skill: AgentSkill) -> None:
         """Raise `SkillPolicyError` if the skill differs from its lock."""
@@ -141,4 +195,20 @@ class SkillLock:
 
 
 def _digests(skill: AgentSkill) -> dict[str, str]:
-    return {file.relative_path: f"sha256:{file.sha256()}" for file in skill.files}
+    return {
+        file.relative_path: f"sha256:{file.sha256()}" if file.link is None else f"-> {file.link}"
+        for file in skill.files
+    }
+
+
+def _compared(name: str, now: Mapping[str, str], then: Mapping[str, str]) -> list[Drift]:
+    """Return the differences between the files now and the locked ones."""
+    found = []
+    for path in sorted({*now, *then}):
+        if path not in now:
+            found.append(Drift(name, path, "removed"))
+        elif path not in then:
+            found.append(Drift(name, path, "added"))
+        elif then[path] != now[path]:
+            found.append(Drift(name, path, "modified"))
+    return found

@@ -18,7 +18,7 @@ def main(args=None):
     if sys.prefix != sys.base_prefix:
         variables["VIRTUAL_ENV"] = sys.prefix
     try:
-        return processes.run([COMMAND, *words], env=variables)[0]
+        return processes.run([COMMAND, *words], variables)
     except FileNotFoundError:
         print("pip: not available in this sandbox", file=sys.stderr)
         return 127

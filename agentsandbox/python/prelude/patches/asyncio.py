@@ -1,12 +1,13 @@
-"""`asyncio` without sockets: an event loop that sleeps between its timers.
+"""`asyncio` without sockets: an event loop that waits for pipes and timers.
 
-Coroutines, tasks, timers, queues, locks, `to_thread` and subprocesses work. A subprocess runs to
-its end when its result is awaited (see `patches/subprocess.py`); connections and servers are
-refused by name.
+Coroutines, tasks, timers, queues, locks, `to_thread` and subprocesses work; connections and servers
+are refused by name.
 """
 
+import os
+import select
 import time
-from asyncio import base_events, events, streams, subprocess, unix_events
+from asyncio import base_events, events, streams, subprocess, tasks, unix_events
 
 NOTHING = (
     "asyncio: nothing can wake the event loop: no task is ready and no timer is set; threads, "
@@ -15,17 +16,38 @@ NOTHING = (
 NETWORK = "the network is not available in this sandbox's Python"
 
 
-class Clock:
-    """In place of a selector: waits for the next timer."""
+PIPE_BYTES = 65536
+FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.05  # seconds between two looks whether a child has ended
 
-    @staticmethod
-    def select(timeout=None):
-        """Sleep until the next timer; there are no events."""
-        if timeout is None:
-            raise RuntimeError(NOTHING)
-        if timeout > 0:
-            time.sleep(timeout)
-        return ()
+
+class Selector:
+    """In place of a selector: waits for pipes and the next timer."""
+
+    def __init__(self):
+        self.readers = {}
+        self.writers = {}
+
+    def select(self, timeout=None):
+        """Return the handles of the pipes that are ready before the next timer."""
+        if not self.readers and not self.writers:
+            if timeout is None:
+                raise RuntimeError(NOTHING)
+            if timeout > 0:
+                time.sleep(timeout)
+            return ()
+        poll = select.poll()
+        for fd in self.readers.keys() | self.writers.keys():
+            way = (fd in self.readers and select.POLLIN) | (fd in self.writers and select.POLLOUT)
+            poll.register(fd, way)
+        found = []
+        for fd, way in poll.poll(None if timeout is None else timeout * 1000):
+            for handles, wanted in (
+                (self.readers, ~select.POLLOUT),
+                (self.writers, ~select.POLLIN),
+            ):
+                if way & wanted and fd in handles:
+                    found.append(handles[fd])
+        return found
 
 
 class SelectorEventLoop(base_events.BaseEventLoop):
@@ -33,10 +55,27 @@ class SelectorEventLoop(base_events.BaseEventLoop):
 
     def __init__(self):
         super().__init__()
-        self._selector = Clock()
+        self._selector = Selector()
 
-    def _process_events(self, events):
-        """Do nothing: there are no events."""
+    def _process_events(self, handles):
+        """Call the callbacks of pipes in the next turn."""
+        self._ready.extend(handle for handle in handles if not handle.cancelled())
+
+    def add_reader(self, fd, callback, *args):
+        """Call `callback` whenever a descriptor can be read."""
+        self._selector.readers[number(fd)] = events.Handle(callback, args, self, None)
+
+    def remove_reader(self, fd):
+        """Call no callback for reading any more; return whether there was one."""
+        return self._selector.readers.pop(number(fd), None) is not None
+
+    def add_writer(self, fd, callback, *args):
+        """Call `callback` whenever a descriptor can be written."""
+        self._selector.writers[number(fd)] = events.Handle(callback, args, self, None)
+
+    def remove_writer(self, fd):
+        """Call no callback for writing any more; return whether there was one."""
+        return self._selector.writers.pop(number(fd), None) is not None
 
     def _write_to_self(self):
         """Do nothing: nobody waits in another thread."""
@@ -68,89 +107,161 @@ class SelectorEventLoop(base_events.BaseEventLoop):
     getaddrinfo = getnameinfo = create_connection
 
 
-class Process:
-    """A child of asyncio; it runs when its result is awaited."""
+def number(fd):
+    """Return the descriptor of a number or file object."""
+    return fd if isinstance(fd, int) else fd.fileno()
 
-    def __init__(self, child, streams):
+
+class Process:
+    """A child of asyncio."""
+
+    def __init__(self, child, limit):
         self._child = child
         self.pid = child.pid
         self.stdin = None if child.stdin is None else Writer(child.stdin)
-        self.stdout = None if child.stdout is None else streams(child.stdout)
-        self.stderr = None if child.stderr is None else streams(child.stderr)
+        self.stdout = None if child.stdout is None else Reader(child.stdout, limit)
+        self.stderr = None if child.stderr is None else Reader(child.stderr, limit)
+
+    def __repr__(self):
+        return f"<Process {self.pid}>"
 
     @property
     def returncode(self):
-        """The status, or None while the child did not run."""
-        return self._child.returncode
+        """The status, or None while the child runs."""
+        return self._child.poll()
 
     async def wait(self):
-        """Run the child and return its status."""
-        return self._child.wait()
+        """Wait for the child's end and return its status."""
+        pause = FIRST_PAUSE
+        while self._child.poll() is None:
+            await tasks.sleep(pause)
+            pause = min(pause * 2, LONGEST_PAUSE)
+        return self._child.returncode
 
     async def communicate(self, input=None):
-        """Write the input, run the child and return (stdout, stderr)."""
-        return self._child.communicate(input)
+        """Write the input, wait for the child's end and return (stdout, stderr)."""
+        work = [self._feed(input), read_all(self.stdout), read_all(self.stderr)]
+        _, stdout, stderr = await tasks.gather(*work)
+        await self.wait()
+        return stdout, stderr
+
+    async def _feed(self, input):
+        if self.stdin is not None:
+            try:
+                if input:
+                    self.stdin.write(input)
+                    await self.stdin.drain()
+            except (BrokenPipeError, ConnectionResetError):
+                pass
+            self.stdin.close()
 
     def send_signal(self, signal):
-        """End a child that has not run."""
+        """Send a signal to the child."""
+        if self._child.poll() is not None:
+            raise ProcessLookupError
         self._child.send_signal(signal)
 
     def terminate(self):
-        """End a child that has not run."""
-        self._child.terminate()
+        """End the child with SIGTERM."""
+        self.send_signal(15)
 
     def kill(self):
-        """End a child that has not run."""
-        self._child.kill()
+        """End the child with SIGKILL."""
+        self.send_signal(9)
+
+
+async def read_all(reader):
+    """Return all that a child writes, or None without a pipe."""
+    return None if reader is None else await reader.read()
 
 
 class Writer:
     """The standard input of a child."""
 
     def __init__(self, stream):
+        self._loop = events.get_running_loop()
         self._stream = stream
+        self._held = bytearray()
+        self._closing = False
+        self._error = None
+        self._waiting = []
 
     def write(self, data):
-        """Collect bytes for the child."""
-        self._stream.write(data)
+        """Write bytes to the child when its pipe has room."""
+        if self._closing:
+            raise RuntimeError("unable to perform operation on a closed stdin")
+        if not self._held and data and self._error is None:
+            self._loop.add_writer(self._stream, self._write_some)
+        self._held += data
+
+    def _write_some(self):
+        try:
+            count = os.write(self._stream.fileno(), self._held[:PIPE_BYTES])
+        except OSError as error:
+            self._error = error
+            count = len(self._held)
+        del self._held[:count]
+        if not self._held:
+            self._loop.remove_writer(self._stream)
+            waiting, self._waiting = self._waiting, []
+            for future in waiting:
+                if not future.done():
+                    future.set_result(None)
+            if self._closing:
+                self._stream.close()
 
     def writelines(self, lines):
-        """Collect bytes for the child."""
-        self._stream.writelines(lines)
+        """Write bytes to the child."""
+        self.write(b"".join(lines))
 
     async def drain(self):
-        """Return: nothing is waited for."""
+        """Wait until all is written."""
+        if self._held:
+            future = self._loop.create_future()
+            self._waiting.append(future)
+            await future
+        if self._error is not None:
+            raise self._error
 
     def close(self):
-        """End the input."""
-        self._stream.close()
+        """End the input, as soon as all is written."""
+        self._closing = True
+        if not self._held:
+            self._stream.close()
 
     write_eof = close
 
+    def can_write_eof(self):
+        """Return True."""
+        return True
+
     def is_closing(self):
         """Whether the input is ended."""
-        return self._stream.closed
+        return self._closing
 
     async def wait_closed(self):
-        """Return: nothing is waited for."""
+        """Wait until all is written."""
+        if self._held:
+            await self.drain()
 
 
 class Reader(streams.StreamReader):
-    """The output of a child; the first read runs the child."""
+    """The output of a child, read as it comes."""
 
-    def __init__(self, stream):
-        super().__init__()
+    def __init__(self, stream, limit):
+        loop = events.get_running_loop()
+        super().__init__(limit, loop)
         self._stream = stream
+        loop.add_reader(stream, self._read_some)
 
-    async def _wait_for_data(self, name):
-        self.feed_data(self._stream.read())
-        self.feed_eof()
-
-    async def read(self, n=-1):
-        """Read up to `n` bytes, or all."""
-        if not self._eof:
-            await self._wait_for_data("read")
-        return await super().read(n)
+    def _read_some(self):
+        data = os.read(self._stream.fileno(), PIPE_BYTES)
+        if data:
+            self.feed_data(data)
+        else:
+            self._loop.remove_reader(self._stream)
+            self._stream.close()
+            self.feed_eof()
 
 
 def apply(module):
@@ -166,20 +277,22 @@ def apply(module):
     events.new_event_loop = module.new_event_loop = loop
 
     async def create_subprocess_exec(
-        program, *args, stdin=None, stdout=None, stderr=None, limit=0, **more
+        program, *args, stdin=None, stdout=None, stderr=None, limit=PIPE_BYTES, **more
     ):
         """Return a child that runs a program."""
         import subprocess as children
 
-        child = children.Popen([program, *args], stdin=stdin, stdout=stdout, stderr=stderr, **more)
-        return Process(child, Reader)
+        ways = {"stdin": stdin, "stdout": stdout, "stderr": stderr, "bufsize": 0}
+        return Process(children.Popen([program, *args], **ways, **more), limit)
 
-    async def create_subprocess_shell(cmd, stdin=None, stdout=None, stderr=None, limit=0, **more):
+    async def create_subprocess_shell(
+        cmd, stdin=None, stdout=None, stderr=None, limit=PIPE_BYTES, **more
+    ):
         """Return a child that runs a command line."""
         import subprocess as children
 
-        child = children.Popen(cmd, shell=True, stdin=stdin, stdout=stdout, stderr=stderr, **more)
-        return Process(child, Reader)
+        ways = {"stdin": stdin, "stdout": stdout, "stderr": stderr, "bufsize": 0}
+        return Process(children.Popen(cmd, shell=True, **ways, **more), limit)
 
     for place in (module, subprocess):
         place.create_subprocess_exec = create_subprocess_exec

@@ -1,0 +1,73 @@
+"""What a model has to know about a sandbox before it writes a script: places, programs, limits."""
+
+from __future__ import annotations
+
+import posixpath
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from agentsandbox.sandbox import Sandbox
+
+__all__ = ["describe"]
+
+MAX_MOUNTS = 10
+"""Mounts that are named; the others are counted."""
+
+
+def describe(sandbox: Sandbox, max_output: int, *, skills: str = "") -> str:
+    """Return the sentences of a tool's description, each after a blank.
+
+    max_output  the characters of output that an answer has
+    skills      the directory of skills that are not mounted yet
+    """
+    if sandbox.get_mounted_skills():
+        skills = sandbox.options.skills_mount_path
+    found = []
+    if skills:
+        access = "writable" if sandbox.options.skills_writable else "read-only"
+        found.append(f"Skills are in {skills} ({access}).")
+    if mounts := _mounts(sandbox):
+        found.append(f"Mounted: {mounts}.")
+    found += [*_languages(sandbox), *_absent(sandbox)]
+    seconds = sandbox.options.limits.timeout
+    found.append(f"A call ends after {seconds:g} s; output beyond {max_output} characters is cut.")
+    return "".join(f" {sentence}" for sentence in found)
+
+
+def _mounts(sandbox: Sandbox) -> str:
+    shown = [
+        f"{posixpath.normpath(path)} (read-only)" if getattr(mount, "read_only", False) else path
+        for path, mount in sandbox.options.mounts.items()
+    ]
+    more = [f"{len(shown) - MAX_MOUNTS} more"] if len(shown) > MAX_MOUNTS else []
+    return ", ".join([*shown[:MAX_MOUNTS], *more])
+
+
+def _languages(sandbox: Sandbox) -> list[str]:
+    """Return what is said about the languages that scripts can use."""
+    options, found = sandbox.options, []
+    if options.python is not None and (status := options.python.status()).ready:
+        found.append(
+            f"python3 is CPython {status.python} with numpy, pandas, matplotlib and more "
+            "(`pip list`), on the same files."
+        )
+    if options.javascript is not None:
+        found.append("node runs JavaScript on the same files.")
+    return found
+
+
+def _absent(sandbox: Sandbox) -> list[str]:
+    """Return what is said about things that scripts often expect and that are not there."""
+    options, names = sandbox.options, sandbox.command_names()
+    ready = options.python is not None and options.python.status().ready
+    absent = [
+        name
+        for name, is_there in (
+            ("python3", ready or "python3" in names),
+            ("node", options.javascript is not None or "node" in names),
+            ("git", "git" in names),
+            ("network", options.network is not None),
+        )
+        if not is_there
+    ]
+    return [f"Not available: {', '.join(absent)}."] if absent else []
