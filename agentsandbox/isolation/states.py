@@ -1,9 +1,9 @@
 """The state of a shell as bytes, for another worker.
 
-Only workers read these bytes; the host keeps them and never looks inside. They are a pickle, since a
-worker that has been taken over can do no more with it than with its own memory: the next worker is
-confined in the same way. Classes of this package and a few plain types are found by name, nothing
-else.
+Only workers read these bytes; the host keeps them and never looks inside. They are a pickle, since
+a worker that has been taken over can do no more with it than with its own memory: the next worker
+is confined in the same way, before it reads them. Classes of the shell and a few plain types are
+found by name, nothing else; functions and names with dots are not.
 
 Functions are saved as syntax trees (`declare -f` would lose line numbers). Open files are saved as
 path and position, and opened again; pipes and other streams that belong to a machine are left out,
@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import io
 import pickle
+import sys
 from types import MappingProxyType
 
 from agentsandbox.kernel.fs.devices import NullDevice, RandomDevice, ZeroDevice
@@ -38,19 +39,27 @@ _PLAIN = {
     ("builtins", "bytearray"), ("collections", "deque"),
 }  # fmt: skip
 
+_ROOMS = ("agentsandbox.shell.", "agentsandbox.kernel.")
+"""Where the classes are of which a shell's state consists."""
+
+_DEEP = 20_000
+"""Frames for syntax trees, which are as deep as scripts nest."""
+
 
 def saved(kept: Kept) -> bytes:
     """Return a shell's state as bytes."""
     table, streams = _described(kept)
     parts = (kept.shell, dict(kept.machine), table, streams, kept.last_pid, kept.random_state)
     buffer = io.BytesIO()
-    _Pickler(buffer, 5).dump(parts)
+    pickler = _Pickler(buffer, 5)
+    _deeply(lambda: pickler.dump(parts))
     return buffer.getvalue()
 
 
 def loaded(data: bytes, fs: MemoryFileSystem) -> Kept:
     """Return the state that `saved` wrote; open files are opened in `fs`."""
-    shell, machine, numbers, streams, last_pid, random_state = _Unpickler(io.BytesIO(data)).load()
+    parts = _deeply(_Unpickler(io.BytesIO(data)).load)
+    shell, machine, numbers, streams, last_pid, random_state = parts
     opened = [_opened(description, fs) for description in streams]
     table: dict[int, Stream | int] = {}
     for number, (is_standard, index) in numbers.items():
@@ -60,9 +69,19 @@ def loaded(data: bytes, fs: MemoryFileSystem) -> Kept:
     return Kept(shell, machine, table, last_pid, random_state)
 
 
+def _deeply(function: Callable[[], Any]) -> Any:
+    """Return `function()`, which may recurse deeply. The process is a worker, all its own."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(_DEEP)
+    try:
+        return function()
+    finally:
+        sys.setrecursionlimit(before)
+
+
 def _remade(owner: type, *values: object) -> object:
     """Make an object with these values of its slots, also one of an immutable class."""
-    made = owner.__new__(owner)
+    made: object = object.__new__(owner)
     put = object.__setattr__
     for name, value in zip(_slots(owner), values, strict=True):
         if value is not _MISSING:
@@ -76,7 +95,7 @@ def _readers(*names: str) -> Mapping[str, Callable[[Any], object]]:
 
 
 class _Readers:
-    """Stands for functions that compute special variables."""
+    """Represents functions that compute special variables."""
 
     def __init__(self, readers: Mapping[str, object]) -> None:
         self.names = () if len(readers) == len(READERS) else tuple(readers)
@@ -90,7 +109,7 @@ def _proxy(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 
 class _Missing:
-    """Stands for a slot without a value."""
+    """Marks a slot without a value."""
 
     def __reduce__(self) -> str:
         return "_MISSING"
@@ -99,13 +118,17 @@ class _Missing:
 _MISSING = _Missing()
 
 
-@functools.cache
-def _slots(owner: type) -> tuple[str, ...]:
-    """Return the slots of a class, those of its bases first."""
+@functools.lru_cache(maxsize=512)
+def _slots_of(owner: Any) -> tuple[str, ...]:
     slots = [base.__dict__.get("__slots__", ()) for base in reversed(owner.__mro__)]
     return tuple(
         name for names in slots for name in ((names,) if isinstance(names, str) else names)
     )
+
+
+def _slots(owner: object) -> tuple[str, ...]:
+    """Return the slots of a class, those of its bases first."""
+    return _slots_of(owner)
 
 
 class _Pickler(pickle.Pickler):
@@ -127,9 +150,18 @@ class _Pickler(pickle.Pickler):
 
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> object:
-        if (module, name) in _PLAIN or module.startswith("agentsandbox."):
+        if (module, name) in _PLAIN:
             return super().find_class(module, name)
+        if module == __name__ and name in _OWN:
+            return _OWN[name]
+        if module.startswith(_ROOMS) and "." not in name:
+            found = super().find_class(module, name)
+            if isinstance(found, type) and found.__module__ == module:
+                return found
         raise pickle.UnpicklingError(f"{module}.{name} is no part of a shell")
+
+
+_OWN = {"_remade": _remade, "_readers": _readers, "_proxy": _proxy, "_MISSING": _MISSING}
 
 
 def _described(kept: Kept) -> tuple[dict[int, tuple[bool, int]], list[tuple[object, ...]]]:
@@ -167,6 +199,7 @@ def _description(stream: Stream) -> tuple[object, ...]:
 def _opened(description: tuple[Any, ...], fs: MemoryFileSystem) -> Stream | None:
     """Open what `_description` names; None for what cannot be opened again."""
     kind, *rest = description
+    stream: Stream
     try:
         if kind == "file":
             path, readable, writable, append, offset = rest
@@ -174,8 +207,8 @@ def _opened(description: tuple[Any, ...], fs: MemoryFileSystem) -> Stream | None
             if isinstance(stream, MemoryFile):
                 stream.readable, stream.offset = readable, offset
         elif kind == "bytes":
-            stream = BytesReader(rest[0])
-            stream.position = rest[1]
+            stream = source = BytesReader(rest[0])
+            source.position = rest[1]
         elif kind == "device":
             stream = fs.open(rest[0], "r+")
         elif kind in ("null", "directory"):

@@ -4,52 +4,95 @@ The host owns the files and the state of the shell; the worker has a copy of bot
 with what the host has changed since the last one, and ends with what the script has changed
 (`kernel.fs.deltas`) and with the new state of the shell (`states`), which the host keeps in case
 this worker dies.
+
+What belongs to the host (its policy, its clock, its ears for output) stays there: the worker sends
+a request and waits for the answer. The whole process waits, so no other process of the sandbox runs
+meanwhile, as when the policy of an ordinary sandbox is called.
 """
 
 from __future__ import annotations
 
-import itertools
+import logging
 import os
 import signal
 import time
+from array import array
 from functools import partial
 
 from agentsandbox.commands import COMMANDS, names
-from agentsandbox.isolation.messages import ProtocolError, Wire
+from agentsandbox.errors import LimitReached, PipeClosed
+from agentsandbox.isolation.confinement import confine
+from agentsandbox.isolation.messages import ProtocolError, Wire, packed
 from agentsandbox.isolation.states import loaded, saved
-from agentsandbox.kernel.fs import nodes
+from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.fs.deltas import difference, patched
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.nodes import number_from
 from agentsandbox.limits import Limits
+from agentsandbox.policy import request_of
 from agentsandbox.runtime.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
+    from collections.abc import Sequence
+    from typing import Any
 
     from agentsandbox.isolation.messages import Message
     from agentsandbox.kernel.fs.memory import Snapshot
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.shell.interpreter.forks import Kept
+    from agentsandbox.shell.interpreter.shell import Shell
 
-LARGEST = 1 << 31
-"""The host is trusted."""
+LARGEST = (1 << 32) - 1
+"""The largest message of the host, which is trusted."""
+
+_LONGEST_LOG = 20_000
+"""Characters of a report for the host's log."""
+
+
+class HostFailure(Exception):
+    """A function of the host raised; the host has logged it, and the script ends with status 70."""
 
 
 def serve(connection: socket.socket) -> None:
     """Serve one sandbox until the host closes the connection."""
     wire = Wire(connection, LARGEST)
+    number_from(os.getpid() << 32)  # those that the host gives out itself are small
     wire.send("ready", {"pid": os.getpid()})
-    # Numbers of files that the host gives out itself are small.
-    nodes._numbers = itertools.count(os.getpid() << 32)
-    worker: Worker | None = None
-    while True:
-        try:
-            message = wire.receive()
-        except ProtocolError:
-            return
-        if message.kind == "setup":
-            worker = Worker(wire, message)
-        elif worker is not None and message.kind == "execute":
-            worker.execute(message)
+    try:
+        message = wire.receive()
+        report = confine(Limits(**message.head["limits"]))
+        worker = Worker(wire, message)
+        wire.send("confined", {"report": report})
+        while True:
+            worker.execute(wire.receive())
+    except ProtocolError:  # the host is gone, or needs this worker no more
+        return
+
+
+def new_session(
+    fs: MemoryFileSystem, options: dict[str, Any], clock: Any, kept: Kept | None
+) -> Session:
+    """Return a session with the options that the host sent."""
+    return Session(
+        fs,
+        limits=fs.limits,
+        clock=clock,
+        seed=options["seed"],
+        commands=(),
+        command_names=partial(sorted, names()),
+        user=options["user"],
+        hostname=options["hostname"],
+        network=None,
+        available=COMMANDS,
+        script_errexit=options["script_errexit"],
+        jobs=options["jobs"],
+        environment=options["env"],
+        cwd=options["cwd"],
+        policy=None,
+        kept=kept,
+    )
 
 
 class Worker:
@@ -57,34 +100,24 @@ class Worker:
 
     def __init__(self, wire: Wire, message: Message) -> None:
         options = message.head
-        delta, state = message.blobs
+        delta, state = message.parts(2)
         self.wire = wire
-        limits = Limits(**options["limits"])
+        self.limits = limits = Limits(**options["limits"])
+        clock = self._clock if options["clock"] else time.time
         self.fs = fs = MemoryFileSystem(limits, time.time)
         fs.uid = 0
         self.synced: Snapshot = patched(None, delta, limits)
         fs.restore(self.synced)
-        self.limits = limits
-        self.session = Session(
-            fs,
-            limits=limits,
-            clock=time.time,
-            seed=options["seed"],
-            commands=(),
-            command_names=partial(sorted, names()),
-            user=options["user"],
-            hostname=options["hostname"],
-            network=None,
-            available=COMMANDS,
-            script_errexit=options["script_errexit"],
-            jobs=options["jobs"],
-            environment=options["env"],
-            cwd=options["cwd"],
-            policy=None,
-            kept=loaded(state, fs) if state else None,
-        )
+        fs.clock = clock
+        self._now: float | None = options["now"]
+        """The time until there is a call, in which the host can be asked."""
+        self.session = new_session(fs, options, clock, loaded(state, fs) if state else None)
+        if options["observed"]:
+            self.session.machine.on_skill_script = self._skill_script
         signal.signal(signal.SIGUSR1, self._cancel)
-        self._execution: object | None = None
+        logger = logging.getLogger("agentsandbox")
+        logger.handlers = [_ToHost(wire)]
+        logger.propagate = False
 
     def _cancel(self, *_: object) -> None:
         self.session.machine.budget.cancel()
@@ -92,42 +125,98 @@ class Worker:
     def execute(self, message: Message) -> None:
         """Run a script and answer with its result, the changed files and the shell's state."""
         head = message.head
-        delta, stdin = message.blobs
+        script, delta, stdin = message.parts(3)
+        session = self.session
         if delta:
             self.synced = patched(self.synced, delta, self.limits)
             self.fs.restore(self.synced)
-        if head["move"] is not None:
-            self.session.shell.change_directory(head["move"])
-        execution = self.session.execution(
-            head["script"],
+        if session.cwd != head["directory"]:
+            session.change_directory(head["directory"])
+        session.use_skills([(path, name) for path, name in head["skills"]], head["active"])
+        self._now = None
+        execution = session.execution(
+            str(script, "utf-8", "surrogateescape"),
             head["timeout"],
             stdin if head["stdin"] else None,
             head["env"],
             head["cwd"],
             head["args"],
             head["state"],
-            partial(self._write) if head["live"] else None,
-            None,
+            self._write if head["live"] else None,
+            self._rule if head["policy"] else None,
             None,
         )
-        result = execution.run()
+        self._send_result(execution.run(), live=head["live"])
+
+    def _send_result(self, result: ExecutionResult, *, live: bool) -> None:
+        session = self.session
         now = self.fs.snapshot()
         changed = difference(self.synced, now)
         self.synced = now
-        entries = list(result._entries)
+        entries = () if live else result._entries
         self.wire.send(
             "done",
             {
                 "status": result.exit_code,
                 "limit": result.limit,
-                "duration": result.duration,
-                "cwd": self.session.shell.cwd,
-                "entries": [[stream, len(data)] for stream, data in entries],
+                "cwd": session.cwd,
+                "jobs": len(session.machine.scheduler.processes),
             },
             changed,
-            saved(self.session.kept(running=False)),
+            saved(session.kept(running=False)),
+            array("I", [len(data) << 1 | stream & 1 for stream, data in entries]).tobytes(),
             b"".join([data for _, data in entries]),
+            packed([f"{name}={value}" for name, value in session.exported().items()]),
         )
 
+    # requests
+
+    def _ask(self, kind: str, head: dict[str, Any], *blobs: bytes) -> dict[str, Any]:
+        """Send a request and return the head of the answer."""
+        self.wire.send(kind, head, *blobs)
+        answer = self.wire.receive().head
+        budget = self.session.machine.budget
+        budget.deadline += answer["moved"]
+        if answer["verdict"] == "ended":
+            budget.cancel()
+            raise LimitReached(CANCELLED)
+        if answer["verdict"] == "closed":
+            raise PipeClosed
+        if answer["verdict"] == "failed":
+            raise HostFailure
+        return answer
+
     def _write(self, stream: str, data: bytes) -> None:
-        self.wire.send("output", {"stream": stream}, data)
+        self._ask("output", {"stream": 1 if stream == "stdout" else 2}, data)
+
+    def _clock(self) -> float:
+        return float(self._ask("clock", {})["now"]) if self._now is None else self._now
+
+    def _skill_script(self, skill: str, path: str) -> None:
+        self._ask("skill", {"skill": skill, "path": path})
+
+    def _rule(self, shell: Shell, argv: Sequence[str], line: int) -> str | None:
+        request = request_of(shell, argv, line)
+        facts = {
+            "line": line,
+            "is_function": request.is_function,
+            "is_main": request.is_main,
+            "of_skill": request.skill is not None,
+        }
+        words = packed([request.cwd, request.skill or "", *argv])
+        refusal: str | None = self._ask("policy", facts, words)["refusal"]
+        return refusal
+
+
+class _ToHost(logging.Handler):
+    """Sends what is logged to the host's log."""
+
+    def __init__(self, wire: Wire) -> None:
+        super().__init__()
+        self._wire = wire
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info is not None and isinstance(record.exc_info[1], HostFailure):
+            return  # the host has logged its own error
+        text = self.format(record)[-_LONGEST_LOG:]
+        self._wire.send("log", {}, text.encode("ascii", "backslashreplace"))
