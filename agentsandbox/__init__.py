@@ -121,9 +121,8 @@ if not TYPE_CHECKING:  # a type checker knows the names from above, and must ref
     def __getattr__(name: str) -> object:
         if name not in __all__ and name != "__version__":
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        import importlib
-
-        value = getattr(importlib.import_module(f"{__name__}.{_HOMES.get(name, 'errors')}"), name)
+        home = __import__(f"{__name__}.{_HOMES.get(name, 'errors')}", fromlist=[name])
+        value = getattr(home, name)
         globals()[name] = value
         return value
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.shell.builtins import find_builtin
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticFor,
@@ -117,6 +118,20 @@ class Analysis:
             f"Analysis(commands={self.commands!r}, redirections={self.redirections!r}, "
             f"functions={self.functions!r}, opaque={self.opaque!r})"
         )
+
+    def missing(self, known: Iterable[str]) -> list[str]:
+        """Return the commands that are not in `known`, which is `Sandbox.command_names()`.
+
+        So `python3` is among them if the sandbox has no Python. Functions of the script, builtins,
+        paths, and names that are known only when the script runs are left out.
+        """
+        found = {*known, *self.functions}
+        names = dict.fromkeys([command.name or "/" for command in self.commands])
+        return [
+            name
+            for name in names
+            if "/" not in name and name not in found and find_builtin(name) is None
+        ]
 
 
 def analyze(script: str) -> Analysis:

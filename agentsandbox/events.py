@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = ["CommandExecuted", "FileChanged", "Lifecycle", "SandboxEvent", "SkillInvoked", "guarded"]
 
 
+# TM-OUT-3
 def guarded(
     callback: Callable[P, object], name: str, passes: tuple[type[BaseException], ...] = ()
 ) -> Callable[P, None]:

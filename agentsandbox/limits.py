@@ -14,6 +14,7 @@ __all__ = ["DEFAULT_LIMITS", "Limits"]
 _MIB = 1024 * 1024
 
 
+# TM-LIMIT-1
 class Limits:
     """The ceilings of one sandbox; immutable. Every value must be positive and finite.
 

@@ -59,6 +59,7 @@ class CommandRequest:
         )
 
 
+# TM-POLICY-1
 def as_rule(policy: Policy, before: Rule | None = None) -> Rule:
     """Return the rule that a shell asks: `before` first, then the policy.
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import errno
 import functools
 import os
-import random as random_module
 import sys
-import threading
 import time
+from _thread import RLock
 from time import monotonic
 
 from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
@@ -43,6 +42,9 @@ if TYPE_CHECKING:
     State = Literal["keep", "discard", "new"]
 
 __all__ = ["Sandbox", "Snapshot", "Stats"]
+
+_NUMBERS, _LONG = (int, float), 1e9
+"""The types of a timeout that needs no look, and what it is less than, in seconds."""
 
 HISTORY = 100
 """Results and scripts that a sandbox remembers, fewer if their output is very long."""
@@ -105,6 +107,7 @@ class Stats:
         return f"Stats({shown})"
 
 
+# TM-NEXT-3, TM-NEXT-5
 class Sandbox:
     """An isolated computer for one agent, whose state persists between calls as in a terminal.
 
@@ -151,7 +154,7 @@ class Sandbox:
         self._id = id
         self._options = chosen
         self._family = object()
-        self._lock = threading.RLock()
+        self._lock = RLock()
         self._active_skills: list[str] = []
         self._clock: Callable[[], float] = chosen.clock or time.time
         self._created = monotonic()
@@ -213,7 +216,9 @@ class Sandbox:
     def id(self) -> str:
         """The id of this sandbox, generated if none was given."""
         if self._id is None:
-            self._id = f"{random_module.getrandbits(48):012x}"
+            import random
+
+            self._id = f"{random.getrandbits(48):012x}"
         return self._id
 
     @property
@@ -337,9 +342,10 @@ class Sandbox:
         is executing in this sandbox already. Another thread waits.
         """
         if (
-            type(script) is not str or stdin is not None or timeout is not None or env is not None
+            type(script) is not str or stdin is not None or env is not None
             or cwd is not None or args != () or state != "keep" or on_output is not None
             or on_command is not None or unknown
+            or not (timeout is None or (type(timeout) in _NUMBERS and 0 < timeout < _LONG))
         ):  # fmt: skip
             given = (stdin, timeout, env, cwd, args, state, on_output, on_command)
             from agentsandbox.runtime.arguments import check_call
@@ -691,7 +697,7 @@ class Sandbox:
             twin = Sandbox.__new__(Sandbox)
             twin._options = self._options
             twin._family = self._family
-            twin._lock = threading.RLock()
+            twin._lock = RLock()
             twin._active_skills = self._active_skills.copy()
             twin._clock = self._clock
             twin._created = monotonic()

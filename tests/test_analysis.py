@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentsandbox import ShellSyntaxError, analyze
+from agentsandbox import Sandbox, ShellSyntaxError, analyze
 
 
 def commands(script: str) -> list[tuple[str | None, tuple[str | None, ...]]]:
@@ -102,3 +102,11 @@ def test_deep_nesting_is_refused(opening: str) -> None:
 )
 def test_odd_scripts_are_read(script: str) -> None:
     assert analyze(script) is not None
+
+
+def test_what_a_sandbox_has_not() -> None:
+    script = "f() { python3 a.py; }; cd /; f; ls | gcc $x; ./run; $cmd; pip list; python3 -V"
+    found = analyze(script)
+    with Sandbox() as sandbox:
+        assert found.missing(sandbox.command_names()) == ["python3", "gcc", "pip"]
+    assert found.missing(["ls", "python3", "pip"]) == ["gcc"]

@@ -35,6 +35,7 @@ async def test_a_result_is_that_of_execute() -> None:
     assert sandbox.history == (result,)
 
 
+# TM-TIME-4
 @pytest.mark.parametrize(
     ("script", "gap"),
     [
@@ -75,6 +76,7 @@ async def test_the_loop_gets_its_turns(script: str, gap: float, anyio_backend: s
     assert worst <= gap
 
 
+# TM-TIME-4
 async def test_a_crowd_of_busy_scripts_leaves_the_loop_its_turns(anyio_backend: str) -> None:
     sleep = asyncio.sleep if anyio_backend == "asyncio" else trio.sleep
     crowd = [Sandbox() for _ in range(40)]
@@ -109,6 +111,7 @@ async def test_an_execution_that_is_cancelled_while_it_waits_leaves_its_turn_to_
     assert (await second.aexecute("echo second")).stdout == "second\n"
 
 
+# TM-NEXT-1
 async def test_cancelling_ends_the_script_and_keeps_the_output() -> None:
     sandbox = Sandbox()
     began = monotonic()
@@ -120,6 +123,7 @@ async def test_cancelling_ends_the_script_and_keeps_the_output() -> None:
     assert (await sandbox.aexecute("echo alive $x")).stdout == "alive 1\n"
 
 
+# TM-NEXT-2
 async def test_cancelling_a_sleep_and_a_pipe() -> None:
     sandbox = Sandbox()
     for script in ("sleep 60", "yes | cat > /dev/null", "sleep 60 & wait", "read x < <(sleep 60)"):
@@ -148,6 +152,7 @@ async def test_the_exception_of_a_cancelled_task_shows_the_output() -> None:
     assert any("so far" in note for note in notes)
 
 
+# TM-NEXT-3
 async def test_executions_on_one_sandbox_queue() -> None:
     sandbox = Sandbox()
     async with anyio.create_task_group() as group:

@@ -1,5 +1,7 @@
 """The names of an awk program never meet those of the Python that it is compiled to."""
 
+# TM-HOST-4
+
 from __future__ import annotations
 
 import ast

@@ -513,6 +513,13 @@ def test_what_a_terminal_would_obey_is_written_out(tmp_path: Path) -> None:
     assert "U+001B" in cli("skills", "audit", str(skill))[1].decode()
 
 
+def test_an_audit_says_whether_python_is_there() -> None:
+    name = str(SKILLS / "data-report")
+    line = cli("skills", "audit", name)[1].decode().splitlines()[2]
+    assert line.startswith(("  python3: a sandbox with python=True", "  python3: not here: "))
+    assert b"python3:" not in cli("skills", "audit", str(SKILLS / "git-workflow"))[1]
+
+
 def test_skills_that_cannot_be_read(tmp_path: Path) -> None:
     status, out, err = cli(
         "skills", "list", "--json", str(SKILLS / "git-workflow"), str(tmp_path / "no")

@@ -18,9 +18,10 @@ SCRIPTS = {
     "D-limit": "while :; do :; done",
     "D-depth": "f() { f; }; f",
     "D-threads": "wait",
+    "D-macos": "date -v -1d",
     "D-watch": "timeout 0.1 watch true",
     "D-shopt": "shopt -s compat42",
-    "D-ulimit": "ulimit -n 100",
+    "D-ulimit": "ulimit -n 10",
     "D-yq": "echo '[1]' | yq '.[9999999] = 1'",
 }
 

@@ -67,6 +67,7 @@ def test_without_an_observer_nothing_is_looked_for() -> None:
     assert "agentsandbox.runtime.observation" not in sys.modules
 
 
+# TM-OUT-3
 @pytest.mark.parametrize("error", [KeyError, SystemExit, LimitReached])
 def test_an_observer_that_raises_breaks_nothing(
     error: type[BaseException], caplog: pytest.LogCaptureFixture

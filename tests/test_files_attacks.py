@@ -133,6 +133,7 @@ HOSTILE: dict[str, bytes] = {
 }
 
 
+# TM-MOUNT-5
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_archive_is_refused_and_leaves_no_trace(sandbox: Sandbox, name: str) -> None:
     before = files_of(sandbox)
@@ -287,6 +288,7 @@ BOMBS: dict[str, tuple[Callable[[], bytes], set[int]]] = {
 }
 
 
+# TM-MEM-3
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_bomb_does_not_go_off(sandbox: Sandbox, name: str) -> None:
     make, numbers = BOMBS[name]
@@ -396,6 +398,7 @@ LEAVING = {
 }
 
 
+# TM-MOUNT-5
 @pytest.mark.parametrize("name", LEAVING)
 def test_links_that_lead_out_do_not_leave(sandbox: Sandbox, host: Path, name: str) -> None:
     assert sandbox.execute(LEAVING[name] + "; echo fine > file").exit_code == 0

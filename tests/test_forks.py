@@ -24,6 +24,7 @@ def test_a_fork_has_the_shells_state() -> None:
         assert fork.execute(SHOW).stdout == expected
 
 
+# TM-NEXT-4
 def test_forks_are_apart() -> None:
     with Sandbox() as sandbox:
         sandbox.execute(STATE)

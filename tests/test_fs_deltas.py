@@ -90,6 +90,7 @@ HOSTILE = {
 }
 
 
+# TM-DELTA-1
 @pytest.mark.parametrize("operations", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_difference_is_refused(operations: list[object]) -> None:
     old = MemoryFileSystem().snapshot()
@@ -110,6 +111,7 @@ def test_bytes_of_chance_are_refused(data: bytes) -> None:
         assert data == b""
 
 
+# TM-DELTA-1
 @settings(deadline=None)
 @given(st.data())
 def test_a_damaged_difference_is_refused_or_a_tree(data: st.DataObject) -> None:

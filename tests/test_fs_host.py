@@ -86,6 +86,7 @@ def test_an_absolute_link_into_the_folder_is_one(folder: Path) -> None:
     assert outer.realpath("/mnt/here/d/l") == "/mnt/here/f"
 
 
+# TM-MOUNT-3
 def test_a_directory_that_became_a_link_leads_nowhere(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -107,6 +108,7 @@ def test_a_directory_that_became_a_link_leads_nowhere(
     assert not (folder.parent / "new").exists()
 
 
+# TM-MOUNT-3
 def test_only_regular_files_are_opened(folder: Path) -> None:
     os.mkfifo(folder / "p")
     fs = HostFileSystem(folder, read_only=False)
@@ -117,6 +119,7 @@ def test_only_regular_files_are_opened(folder: Path) -> None:
                 assert number_of(fs.open, path, mode) == "EACCES"
 
 
+# TM-OUT-2
 def test_the_host_path_is_never_told(folder: Path) -> None:
     outer = MemoryFileSystem()
     fs = HostFileSystem(folder, read_only=False)
@@ -172,6 +175,7 @@ def test_no_descriptor_is_left_open(folder: Path) -> None:
 # the root is a descriptor
 
 
+# TM-MOUNT-1
 def test_the_folder_is_the_one_that_was_mounted_wherever_it_goes(folder: Path) -> None:
     fs = HostFileSystem(folder, read_only=False)
     moved = folder.parent / "moved"
@@ -186,6 +190,7 @@ def test_the_folder_is_the_one_that_was_mounted_wherever_it_goes(folder: Path) -
     assert not (folder.parent / "e").exists()
 
 
+# TM-MOUNT-1
 def test_the_root_of_one_sandbox_is_not_moved_by_another(folder: Path) -> None:
     """The outer folder is written to through one sandbox, the inner one is mounted in another."""
     outer = Sandbox(mounts={"/out": HostFileSystem(folder, read_only=False)})
@@ -329,6 +334,7 @@ def test_a_relative_mount_point_is_refused(folder: Path) -> None:
 # links that the host's programs follow
 
 
+# TM-MOUNT-2
 @pytest.mark.parametrize(
     "text",
     [
@@ -454,6 +460,7 @@ def test_a_large_directory_is_moved_file_by_file(
         )
 
 
+# TM-MOUNT-2
 @pytest.mark.parametrize("seed", range(20))
 def test_no_series_of_links_and_renames_leads_out(folder: Path, seed: int) -> None:
     """Random links and renames by a script that knows the rules; the kernel follows every link
@@ -505,6 +512,7 @@ def test_a_file_without_a_name_counts_while_it_is_open(folder: Path) -> None:
     assert (fs.grown, fs.made) == (-4, 0)
 
 
+# TM-MOUNT-4
 def test_a_script_cannot_take_more_than_the_quota_by_unlinking(folder: Path) -> None:
     fs = HostFileSystem(folder, read_only=False, limits=Limits(total_bytes=100_000))
     script = """
@@ -520,6 +528,7 @@ def test_a_script_cannot_take_more_than_the_quota_by_unlinking(folder: Path) -> 
         assert fs.grown == 100_000
 
 
+# TM-MOUNT-4
 def test_the_descriptors_of_a_mount_are_bounded(folder: Path) -> None:
     fs = HostFileSystem(folder)
     files = [fs.open("/f") for _ in range(OPEN_FILES)]

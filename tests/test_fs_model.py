@@ -2,6 +2,8 @@
 tree, exact account.
 """
 
+# TM-MEM-2
+
 from __future__ import annotations
 
 import errno

@@ -167,6 +167,7 @@ def grown(script: str, state: str = "keep") -> dict[str, object]:
     return found
 
 
+# TM-MEM-1
 @pytest.mark.parametrize("name", ATTACKS)
 def test_growth_is_bounded(name: str) -> None:
     found = grown(ATTACKS[name])
@@ -176,6 +177,7 @@ def test_growth_is_bounded(name: str) -> None:
     assert found["limit"] in ("value_bytes", "depth", "timeout", "processes", "output_bytes"), found
 
 
+# TM-MEM-1
 @pytest.mark.parametrize("name", ENDED)
 def test_what_is_too_much_ends_the_script(name: str) -> None:
     found = grown(ATTACKS[name])

@@ -2,6 +2,8 @@
 between calls.
 """
 
+# TM-TIME-5, TM-MEM-5
+
 from __future__ import annotations
 
 import os

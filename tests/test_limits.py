@@ -182,6 +182,7 @@ def test_values() -> None:
         assert sandbox.execute("echo alive").stdout == "alive\n"
 
 
+# TM-MEM-2
 def test_files() -> None:
     limits = Limits(file_bytes=1000, total_bytes=5000, files=20)
     with Sandbox(limits=limits) as sandbox:
@@ -206,6 +207,7 @@ def test_the_timeout_of_a_call_never_passes_the_sandboxes() -> None:
         assert monotonic() - began < 5
 
 
+# TM-LIMIT-1
 @pytest.mark.parametrize("value", [0, -1, float("inf"), float("nan")])
 def test_limits_are_positive_and_finite(value: float) -> None:
     with pytest.raises(ValueError, match="timeout"):

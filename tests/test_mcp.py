@@ -66,6 +66,7 @@ def test_a_client_sees_the_tools_and_uses_them() -> None:
         asked(create_server(tools(sandbox)), talk)
 
 
+# TM-TOOL-1
 def test_a_models_mistake_is_an_answer() -> None:
     async def talk(client: Client) -> None:
         for name, arguments in (

@@ -25,6 +25,7 @@ def test_what_is_allowed(url: str) -> None:
     assert NetworkPolicy().refusal(url)
 
 
+# TM-NET-1, TM-NET-2
 @pytest.mark.parametrize(
     "url",
     ["https://api.example.com/v10", "https://api.example.com/", "http://api.example.com/v1",
@@ -46,6 +47,7 @@ def test_methods() -> None:
     assert POLICY.refusal("http://example.org:8080/", "DELETE")
 
 
+# TM-NET-3
 @pytest.mark.parametrize(
     "address",
     ["127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fe80::1%eth0", "::ffff:127.0.0.1",

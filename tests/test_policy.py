@@ -1,5 +1,7 @@
 """`on_command`: the host sees each simple command before it runs, and decides."""
 
+# TM-POLICY-1
+
 from __future__ import annotations
 
 import pytest

@@ -1,5 +1,7 @@
 """Generated attacks on every operation that takes a path, a name or a text of a skill."""
 
+# TM-SKILL-1
+
 from __future__ import annotations
 
 import io

@@ -69,6 +69,7 @@ BAD: dict[str, Callable[[Path], None]] = {
 }
 
 
+# TM-SKILL-1
 @pytest.mark.row("S4-5", "S4-16", "V4-7")
 @pytest.mark.parametrize("kind", BAD)
 def test_one_bad_skill_hides_no_other(tmp_path: Path, kind: str) -> None:
@@ -239,6 +240,7 @@ def test_archives_that_lie(tmp_path: Path) -> None:
         assert catalog.diagnostics
 
 
+# TM-MEM-3
 def test_archives_that_unpack_more_than_they_say(tmp_path: Path) -> None:
     """Bzip2 and LZMA in zip: `zipfile` unpacks all of a block, however little is asked for."""
     archive = tmp_path / "skills.zip"

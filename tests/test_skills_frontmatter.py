@@ -1,5 +1,7 @@
 """The YAML at the head of a SKILL.md, and what is said of it."""
 
+# TM-SKILL-2
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """What models are told: every format to the letter, and nothing that breaks out of it."""
 
+# TM-SKILL-3
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,7 @@
 """Sessions: what is active, what may be read and run."""
 
+# TM-SKILL-5
+
 from __future__ import annotations
 
 import json

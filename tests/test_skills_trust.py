@@ -1,5 +1,7 @@
 """What skills are made of and would do: the lock, the audit, the events."""
 
+# TM-SKILL-4
+
 from __future__ import annotations
 
 import json

@@ -78,6 +78,7 @@ def test_deep_recursion(name: str) -> None:
     assert sys.getrecursionlimit() == before
 
 
+# TM-MEM-4
 @pytest.mark.parametrize(
     "call", ["f", "( f )", "x=$(f)", "eval f", "f | f", "for i in 1; do ! { f; }; done", ". ./s"]
 )

@@ -292,6 +292,7 @@ def test_native() -> None:
         assert tools["skill_deactivate"].call({"all": True}) == {"active_skills": []}
 
 
+# TM-TOOL-1
 def test_a_models_numbers_and_modes_are_checked() -> None:
     with Sandbox(limits=Limits(timeout=0.5)) as sandbox:
         session = SkillSession(SkillCatalog(skills=[API]), sandbox)

@@ -10,6 +10,7 @@ import pytest
 from agentsandbox import Sandbox
 
 
+# TM-MOUNT-6
 @pytest.mark.parametrize("name", ["../x", "/../x", "a/../../x", ".\1./x", "..\x7f/x", "/x"])
 def test_a_member_stays_in_the_directory(name: str) -> None:
     data = io.BytesIO()

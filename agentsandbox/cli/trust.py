@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from agentsandbox.skills.skill import AgentSkill
     from agentsandbox.skills.trust.audit import Audit, Finding
 
+_PYTHON = frozenset(("python3", "python", "pip", "uv"))
+
 
 def run_trust(action: str, folders: Sequence[str], options: argparse.Namespace) -> int:
     """Run one of the actions on the skills in folders; return the exit status."""
@@ -73,6 +75,8 @@ def _audit(folders: Sequence[str], as_json: bool) -> int:
             for name, count in sorted(audit.commands.items())
         )
         print(f"{audit.skill}  {audit.digest}\n  commands: {visible(commands) or 'none'}")
+        if needs_python(audit):
+            print(f"  python3: {_python_state()}")
         rows = [
             (kind, f"{each.path}:{each.line}", f"{each.code}: {each.text}")
             for kind, findings in _kinds(audit).items()
@@ -80,6 +84,21 @@ def _audit(folders: Sequence[str], as_json: bool) -> int:
         ]
         print_table(("kind", "place", "finding"), rows)
     return report(problems)
+
+
+def needs_python(audit: Audit) -> bool:
+    """Whether a skill has Python programs or calls Python."""
+    return not _PYTHON.isdisjoint(audit.commands) or any(
+        each.path.endswith(".py") for each in audit.opaque
+    )
+
+
+def _python_state() -> str:
+    """Return whether a sandbox with Python could run here, and why not."""
+    from agentsandbox.python.runtime import default_runtime
+
+    status = default_runtime().status()
+    return "a sandbox with python=True runs it" if status.ready else f"not here: {status.reason}"
 
 
 def _kinds(audit: Audit) -> dict[str, list[Finding]]:

@@ -11,10 +11,7 @@ a package are its own: no other room imports them.
 from __future__ import annotations
 
 import functools
-import importlib
 import os
-
-from agentsandbox.kernel.caching import cache_short
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,26 +24,27 @@ FAMILIES = {
     "checksums": "cksum shasum sum b2sum=digests md5sum=digests sha1sum=digests "
     "sha224sum=digests sha256sum=digests sha384sum=digests sha512sum=digests",
     "columns": "colrm column expand unexpand",
-    "compress": "bzip2 bunzip2=bzip2 bzcat=bzip2 gzip gunzip=gzip zcat=gzip zstd unzstd=zstd "
-    "zstdcat=zstd xz lzma=xz lzcat=xz unlzma=xz unxz=xz xzcat=xz",
+    "compress": "bzip2 bunzip2=bzip2 bzcat=bzip2 gzip gunzip=gzip zcat=gzip uncompress=gzip "
+    "zstd unzstd=zstd zstdcat=zstd xz lzma=xz lzcat=xz unlzma=xz unxz=xz xzcat=xz",
     "copy": "cp install link ln mv",
     "create": "mkdir mkfifo mktemp touch truncate",
-    "diff": "cmp diff patch",
+    "diff": "cmp diff patch zdiff zcmp=zdiff",
+    "dos2unix": "dos2unix mac2unix=dos2unix unix2dos=dos2unix",
     "dumps": "hexdump od strings xxd",
     "encodings": "base32=bases base64=bases uudecode=uu uuencode=uu",
-    "grep": "grep egrep=grep fgrep=grep rg zgrep",
-    "network": "curl wget",
+    "grep": "grep egrep=grep fgrep=grep rg zgrep zegrep=zgrep zfgrep=zgrep",
+    "network": "curl nc wget",
     "numbers": "expr factor numfmt seq",
-    "pagers": "less man more",
+    "pagers": "less man more zless zmore=zless",
     "pages": "fmt fold pr",
     "paths": "basename dirname pathchk pwd readlink realpath",
     "permissions": "chgrp chmod chown",
     "processes": "kill pgrep pkill=pgrep ps watch",
     "remove": "rm rmdir shred unlink",
-    "running": "env flock ionice nice nohup setsid stdbuf timeout xargs",
+    "running": "env flock ionice nice nohup parallel setsid stdbuf time timeout xargs",
     "space": "df du stat",
     "split": "csplit split",
-    "system": "free getconf hostname locale nproc uname uptime",
+    "system": "free getconf hostname locale lscpu nproc uname uptime",
     "terminal": "clear stty tput tty",
     "zip": "unzip zip zipinfo=unzip",
 }
@@ -93,14 +91,17 @@ def module_of(name: str) -> str | None:
     return _modules().get(name)
 
 
-@cache_short(1024)
 def find_command(name: str) -> Command | None:
     """Return the command called `name`, None for an unknown name."""
+    return _load(name) if name in _modules() else None
+
+
+@functools.cache
+def _load(name: str) -> Command:
     where = module_of(name)
-    if where is None:
-        return None
-    module = importlib.import_module(f"agentsandbox.commands.{where}")
-    found: Command = module.__dict__[_OBJECTS.get(name, name)]
+    attribute = _OBJECTS.get(name, name)
+    module = __import__(f"agentsandbox.commands.{where}", fromlist=[attribute])
+    found: Command = module.__dict__[attribute]
     return found
 
 

@@ -16,9 +16,9 @@ GROUPS = {
     f"programs in other languages {_LANGUAGE}": "bun deno java julia kotlin lua luajit node nodejs "
     "perl php Rscript ruby scala swift tclsh",
     "nothing can be compiled in this sandbox; write a shell or awk script": "as c++ cargo cc clang "
-    "cmake g++ gcc go javac ld make ninja rustc tsc",
+    "cmake g++ gcc go javac ld ninja rustc tsc",
     "this sandbox has no network; work with the files that are there": "aws az dig ftp gcloud gh "
-    "host http ifconfig ip kubectl lynx nc ncat netcat netstat nmap nslookup ping psql redis-cli "
+    "host http ifconfig ip kubectl lynx ncat netcat netstat nmap nslookup ping psql redis-cli "
     "rsync rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
     "a sandbox has no services; start a background job with '&'": "at atd cron crontab init "
     "initctl journalctl launchctl nginx service systemctl",
@@ -33,7 +33,7 @@ GROUPS = {
         "code ed emacs ex joe micro nano pico vi view vim"
     ),
     "version control is not available in this sandbox; diff, patch and cp keep and compare "
-    "versions": "cvs git hg svn",
+    "versions": "cvs hg svn",
     "open files are not listed in this sandbox; ps shows what runs": "fuser lsof strace ltrace gdb",
     "files are not merged here; diff -y shows two side by side, diff and patch carry changes "
     "over": "diff3 sdiff",
@@ -47,7 +47,7 @@ GROUPS = {
         "inotifywait entr"
     ),
     "there is no index of files; use find": "locate mlocate plocate updatedb",
-    "xargs -P runs commands side by side": "parallel",
+
     "which, type -a and find tell where a command or a file is": "whereis",
     "grep '^TEXT' FILE finds the lines that begin with a text": "look",
     "ls -C and ls -l do the same": "dir vdir",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from codecs import charmap_encode
 from itertools import count
 
@@ -12,6 +11,7 @@ from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.lines import inputs, line_blocks
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.base import File
 from agentsandbox.kernel.streams import BLOCK, Closed, OutputError, encode
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader
 
 _CONTROL = {**{byte: "^" + chr(byte + 64) for byte in range(32)}, 127: "^?"}
-_BLANK_LINES = re.compile("\n{3,}")
+_BLANK_LINES = lazily("\n{3,}")
 _GROUP, _SMALL = 256, 8192
 
 

@@ -14,6 +14,7 @@ from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import BLOCK, encode
 
 TYPE_CHECKING = False
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import ByteReader
 
-_OBSOLETE = re.compile(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
+_OBSOLETE = lazily(r"([+-])([0-9]*)([bcl]?)(f?)\Z")
 _FOLLOW = (("descriptor",), ("name",))
 _PAUSE = 0.1
 """Seconds between two looks at files that are followed."""
@@ -289,6 +290,7 @@ def _follows_name(args: Arguments) -> bool:
             -presume-input-pipe quiet retry silent sleep-interval verbose
             zero-terminated help version
         """,
+        macos={"r": "-r is macOS's; tac prints lines in reverse"},
         read_error=("NAME: error reading 'standard input': REASON", 1),
         closed_read_error=("NAME: cannot fstat 'standard input': REASON", 1),
         closing_error="NAME: -: REASON",

@@ -12,6 +12,7 @@ from agentsandbox.commands._text.quoting import is_printable, quote_always
 from agentsandbox.commands._text.widths import text_width
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import BLOCK, InputError, decode, encode
 
 TYPE_CHECKING = False
@@ -30,9 +31,9 @@ _NEITHER = bytes([*range(9), *range(14, 32), *range(127, 256)])
 _BEYOND = bytes(range(128, 256))
 _CONTINUATION = bytes(range(0x80, 0xC0))
 _SPACES = "\t\n\v\f\r \xa0\u1680\u2000-\u200a\u202f\u205f\u2060\u3000"
-_UNLIKE_SPLIT = re.compile("[\x1c-\x1f\x85\u2028\u2029\u2060]")
+_UNLIKE_SPLIT = lazily("[\x1c-\x1f\x85\u2028\u2029\u2060]")
 """Only one of `str.split` and wc takes these for white space."""
-_WORD = re.compile(f"[^{_SPACES}]+")
+_WORD = lazily(f"[^{_SPACES}]+")
 _PIECE = 1 << 16
 """Characters of a line that are looked at in one go."""
 

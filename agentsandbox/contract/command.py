@@ -19,7 +19,6 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-import textwrap
 
 from agentsandbox.contract.manners import DEFAULT_MANNERS
 from agentsandbox.contract.usage import Arguments, OptionParser
@@ -121,12 +120,13 @@ _OPENING, _REPORT = 4, 10
 """Steps that opening a file and a message cost, so that many operands reach the time limit."""
 
 
+# TM-HOST-2
 class Host:
     """The machine as a command sees it: clock, random numbers, user, terminal, network."""
 
     __slots__ = (
         "_make_random", "_network", "_random", "clock", "columns", "commands", "hostname",
-        "is_seeded", "locks", "network_policy", "pictures", "scheduler", "started", "user",
+        "is_seeded", "locks", "memo", "network_policy", "pictures", "scheduler", "started", "user",
     )  # fmt: skip
 
     def __init__(
@@ -162,6 +162,9 @@ class Host:
         self.started = clock()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""
+        self.memo: dict[str, Any] = {}
+        """What commands computed from files and may need again, by their own keys. Each checks that
+        it still holds, and bounds its size; nothing of it belongs to the sandbox's state."""
 
     @property
     def network(self) -> Network:
@@ -187,6 +190,7 @@ class Host:
         return None if self._random is None else self._random.getstate()
 
 
+# TM-HOST-5
 class CommandContext:
     """All that a command can see or change."""
 
@@ -284,6 +288,10 @@ class CommandContext:
             if name != ""
             else f"{prefix}: {describe_os_error(error, '')}"
         )
+
+    def advise_macos(self, advice: str) -> None:
+        """Say after an error what to write instead of what only the tool of macOS has."""
+        self.stderr.write(encode(f"{self.name}: {advice} (D-macos)\n"))
 
     def open_input(self, name: str) -> ByteReader:
         """Open an operand for reading, stdin for "-"; EISDIR for a directory.
@@ -513,11 +521,11 @@ class Command:
                 args.operands = list(ctx.words)
             else:
                 found = self._arguments(ctx)
-                if found is None or found.flag("help"):
+                if found is None or (found.given and found.flag("help")):
                     ctx.stdout.write(encode(self.usage))
                     return 0
                 args = found
-                if self.tells_release and args.flag("version"):
+                if args.given and self.tells_release and args.flag("version"):
                     ctx.stdout.write(encode(self.version()))
                     return 0
             status = self._call_late(ctx, args) if self.late else self.function(ctx, args)
@@ -533,6 +541,11 @@ class Command:
             ctx.stderr.write(
                 encode(f"{ctx.name}: {error.message}\n{self.hint.replace('NAME', ctx.name)}\n")
             )
+            if self.manners.macos is not None:
+                _, _, letter = error.message.rpartition("invalid option -- '")
+                advice = self.manners.macos.get(letter[:1]) if letter[1:] == "'" else None
+                if advice is not None:
+                    ctx.advise_macos(advice)
             return status
         except CommandError as error:
             if error.message:
@@ -587,7 +600,7 @@ class Command:
         words = ctx.words
         try:
             posix = "POSIXLY_CORRECT" in ctx.env and bool(self.manners.long_options)
-            return self.parser().parse(
+            return (self._parser or self.parser()).parse(
                 self.rewrite(words) if self.rewrite is not None else words, posix=posix
             )
         except CommandError as error:
@@ -596,6 +609,13 @@ class Command:
             if self.advice is not None and isinstance(error, UsageError):
                 self.advice(ctx, error)
             raise
+
+
+def _dedented(text: str) -> str:
+    """Return a text without the margin that all its lines have."""
+    lines = [line.rstrip(" ") if line.isspace() else line for line in text.split("\n")]
+    margin = min((len(line) - len(line.lstrip(" ")) for line in lines if line), default=0)
+    return "\n".join([line[margin:] for line in lines])
 
 
 def command(
@@ -636,7 +656,7 @@ def command(
     """
 
     def decorate(function: Function) -> Command:
-        text = textwrap.dedent(usage).strip("\n") + "\n"
+        text = _dedented(usage).strip("\n") + "\n"
         return Command(
             name, function, text, raw=raw, permute=permute, digits=digits,
             usage_status=usage_status, rewrite=rewrite, hint=hint, late=late,

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import TypeAlias
 
     Complaint: TypeAlias = tuple[str, int]
@@ -90,6 +91,9 @@ class Manners(_Frozen):
     fatal_options        None: the first wrong option ends it. Otherwise all wrong options are
                          reported together, but a wrong value of one of these ends it at once
 
+    macos                by the letter of an option that macOS's tool has and this one has not: what
+                         to write instead, said after the error
+
     unbuffered           it writes without a buffer, or leaves its output to commands that it runs
     checks_output        it looks itself whether it adds to a file that it reads; the output of
                          others is held back then
@@ -105,8 +109,8 @@ class Manners(_Frozen):
 
     __slots__ = (
         "bytewise", "checks_output", "closed_read_error", "closed_write_error", "closing_error",
-        "fatal_options", "full_write_error", "long_options", "pure", "read_error", "release",
-        "unbuffered", "unreadable_is_empty", "write_error",
+        "fatal_options", "full_write_error", "long_options", "macos", "pure", "read_error",
+        "release", "unbuffered", "unreadable_is_empty", "write_error",
     )  # fmt: skip
 
     def __init__(
@@ -117,6 +121,7 @@ class Manners(_Frozen):
         bytewise: bool = False,
         long_options: str = "",
         fatal_options: tuple[str, ...] | None = None,
+        macos: Mapping[str, str] | None = None,
         unbuffered: bool = False,
         checks_output: bool = False,
         read_error: Complaint = ("NAME: -: REASON", 1),
@@ -132,6 +137,7 @@ class Manners(_Frozen):
         self.bytewise = bytewise
         self.long_options = long_options
         self.fatal_options = fatal_options
+        self.macos = macos
         self.unbuffered = unbuffered
         self.checks_output = checks_output
         self.read_error = read_error

@@ -26,6 +26,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise
 
 TYPE_CHECKING = False
@@ -38,7 +39,7 @@ _FEW = 64
 _SHORT_LINE, _SHORT_TEXT, _KEPT = 8, 256, 64
 """Command lines with fewer words and characters than these are remembered, at most `_KEPT`."""
 
-_SPELLING = re.compile(
+_SPELLING = lazily(
     r"(?P<name>--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:,.])"
     r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]"
     r"| (?![ -])(?:[A-Z][A-Z0-9_.:,|-]*|<[^>]+>|\[[^\]]+\]|'[^']+')(?=\s|,|$))?"
@@ -124,10 +125,9 @@ def parse_usage(text: str) -> list[Option]:
             if value:
                 takes = _OPTIONAL if value.startswith("[") else _REQUIRED
             position = found.end()
-            separator = re.compile(r", ?(?=-)").match(stripped, position)
-            if separator is None:
+            if not stripped.startswith((", -", ",-"), position):
                 break
-            position = separator.end()
+            position = stripped.index("-", position)
         if spellings and (position == len(stripped) or stripped[position] in " \t"):
             long = [name[2:] for name in spellings if name.startswith("--")]
             options.append(Option(long[0] if long else spellings[0][1:], tuple(spellings), takes))
@@ -339,6 +339,8 @@ class OptionParser:
         if option is not None:
             return option
         candidates = [full for full in self.long if name and full.startswith(name)]
+        if candidates and name in self.long_options.split():
+            candidates = []  # an option of its own that is not here, no abbreviation
         found = {id(self.long[full]) for full in candidates}
         order = self.long_options.split() if not name or len(found) > 1 else []
         if order and not name:

@@ -100,6 +100,7 @@ def most_bytes(limits: Limits) -> int:
 # reading
 
 
+# TM-MEM-3
 class _Intake:
     """The members read so far, and the directories that their paths imply."""
 

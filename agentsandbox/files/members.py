@@ -113,6 +113,7 @@ def above(path: str) -> Iterator[str]:
         yield path
 
 
+# TM-MOUNT-5
 def stays_inside(path: str, text: str) -> bool:
     """Whether a link at `path` that says `text` leads to a place below the top."""
     parts = [part for part in text.split("/") if part not in ("", ".")]

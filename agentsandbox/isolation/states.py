@@ -26,6 +26,7 @@ from agentsandbox.shell.interpreter.forks import Kept
 from agentsandbox.shell.interpreter.redirections import Directory
 from agentsandbox.shell.interpreter.special_variables import READERS
 from agentsandbox.shell.interpreter.state import Function
+from agentsandbox.shell.syntax.nodes import FunctionDefinition, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,6 +42,9 @@ _PLAIN = {
 
 _ROOMS = ("agentsandbox.shell.", "agentsandbox.kernel.")
 """Where the classes are of which a shell's state consists."""
+
+_COMPILED = {Word: "fields", FunctionDefinition: "compiled"}
+"""Slots of syntax trees that hold what was compiled of them. It is compiled again."""
 
 _DEEP = 20_000
 """Frames for syntax trees, which are as deep as scripts nest."""
@@ -142,6 +146,8 @@ class _Pickler(pickle.Pickler):
             if owner is Function:
                 value = Function(value.node, value.source)  # without what is compiled
             slots = [getattr(value, name, _MISSING) for name in _slots(owner)]
+            if owner in _COMPILED:
+                slots[_slots(owner).index(_COMPILED[owner])] = None
             if owner is Variables:
                 slots[_slots(owner).index("readers")] = _Readers(value.readers)
             return _remade, (owner, *slots)

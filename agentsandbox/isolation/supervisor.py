@@ -50,7 +50,10 @@ MOST_IDLE = 32
 
 _PROGRAM = """
 import json, sys
-sys.path[:] = json.loads(sys.argv[2])
+package, path = json.loads(sys.argv[2])
+sys.path[:] = [package, *path]
+import agentsandbox
+sys.path[:] = [*path, package]
 from agentsandbox.isolation.nursery import main
 main(int(sys.argv[1]))
 """
@@ -207,7 +210,7 @@ def _started(connection: socket.socket) -> subprocess.Popen[bytes]:
     path = [os.path.abspath(entry) for entry in sys.path if entry]
     number = connection.fileno()
     return subprocess.Popen(
-        [sys.executable, "-I", "-c", _PROGRAM, str(number), json.dumps([*path, package])],
+        [sys.executable, "-I", "-c", _PROGRAM, str(number), json.dumps([package, path])],
         pass_fds=[number],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

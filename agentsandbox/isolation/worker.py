@@ -16,6 +16,7 @@ import logging
 import os
 import signal
 import time
+import traceback
 from array import array
 from functools import partial
 
@@ -69,6 +70,10 @@ def serve(connection: socket.socket) -> None:
             worker.execute(wire.receive())
     except ProtocolError:  # the host is gone, or needs this worker no more
         return
+    except BaseException:
+        text = traceback.format_exc()[-_LONGEST_LOG:]
+        wire.send("log", {}, text.encode("ascii", "backslashreplace"))
+        raise
 
 
 def new_session(

@@ -122,6 +122,7 @@ class Kept:
     __del__ = release
 
 
+# TM-MEM-1
 class Accounts:
     """What the shells and commands of one sandbox hold.
 

@@ -53,6 +53,7 @@ def notice_of(limit: LimitName) -> str:
     return f"sandbox: stopped by the limit '{limit}' ({divergence})\n"
 
 
+# TM-TIME-1, TM-NEXT-2
 class Budget:
     """What one execution has left.
 

@@ -3,6 +3,8 @@
 Results for long strings are not kept: a few hundred of them would fill the host's memory.
 """
 
+# TM-TIME-2
+
 from __future__ import annotations
 
 import functools

@@ -146,6 +146,7 @@ class Deferred:
         self.process: Process | None = None
 
 
+# TM-HOST-3, TM-TIME-5, TM-MEM-5
 class Scheduler:
     """All processes of one sandbox.
 
@@ -341,7 +342,10 @@ class Scheduler:
         """Take deferred work back to run it here; return False if it was started already."""
         if deferred.process is not None:
             return False
-        self.deferred.remove(deferred)
+        if self.deferred[-1] is deferred:
+            self.deferred.pop()
+        else:
+            self.deferred.remove(deferred)
         return True
 
     # waiting
@@ -458,6 +462,13 @@ class Scheduler:
                 self._switch(following)
             if process is self.main and self.failure is not None:
                 return
+
+    def is_busy(self) -> bool:
+        """Whether another process could run now."""
+        now = monotonic()
+        return bool(self.deferred) or any(
+            other._runnable(now) for other in self._others(self.current)
+        )
 
     def _others(self, process: Process) -> list[Process]:
         """Return all other processes, beginning after `process`: round robin."""

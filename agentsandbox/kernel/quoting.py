@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
 _NAMED = {
     "\x1b": "\\E", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
     "\v": "\\v", "\\": "\\\\", "'": "\\'",
 }  # fmt: skip
-_SPECIAL = re.compile(r"([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~", re.ASCII)
-_METACHARACTER = re.compile(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]|^\#|(?<![^:=])~""")
-_UNPRINTABLE = re.compile("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
-_PATTERN = re.compile(r"[*?\[\]\\()|!+@^-]")
-_DOUBLE = re.compile(r'(["$`\\])')
+_SPECIAL = lazily(r"([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~", re.ASCII)
+_METACHARACTER = lazily(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]|^\#|(?<![^:=])~""")
+_UNPRINTABLE = lazily("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
+_PATTERN = lazily(r"[*?\[\]\\()|!+@^-]")
+_DOUBLE = lazily(r'(["$`\\])')
 
 
 def _is_printable(character: str) -> bool:

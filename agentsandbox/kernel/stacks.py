@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Task = tuple[greenlet, Callable[[], Any]]
 
 
+# TM-MEM-4
 class Stacks:
     """The additional stacks of one scheduler, in the thread that executes."""
 

@@ -118,6 +118,11 @@ class ByteReader:
         """Return the next line with its `end` byte, which the last may lack; b"" at the end."""
         raise self.input_error()
 
+    def peek(self, size: int) -> bytes:
+        """Return at most `size` bytes that can be read at once and stay; b"" if that is unknown."""
+        del size
+        return b""
+
     def lines(self, end: bytes = b"\n") -> Iterator[bytes]:
         """Yield each line with its `end` byte. Lines not taken remain for the next reader."""
         while line := self.readline(end):
@@ -260,7 +265,7 @@ class BytesReader(Stream):
     __slots__ = ("data", "position")
 
     def __init__(self, data: bytes) -> None:
-        super().__init__()
+        self.references = 1
         self.data = data
         self.position = 0
 
@@ -278,6 +283,9 @@ class BytesReader(Stream):
         found = self.data.find(end, start)
         self.position = len(self.data) if found < 0 else found + 1
         return self.data[start : self.position]
+
+    def peek(self, size: int) -> bytes:
+        return self.data[self.position : self.position + size]
 
 
 class Null(Stream):
@@ -379,7 +387,7 @@ class Pipe(Stream):
     __slots__ = ("_chunks", "_position", "_size", "readers", "scheduler")
 
     def __init__(self, scheduler: Waiting) -> None:
-        super().__init__()
+        self.references = 1
         self.scheduler = scheduler
         self.readers = 1
         self._chunks: list[bytes] = []
@@ -444,7 +452,7 @@ class Pipe(Stream):
     def read(self, size: int = -1) -> bytes:
         if size < 0:
             return self._read_all()
-        if not self._wait() or not size:
+        if (not self._size and not self._wait()) or not size:
             return b""
         chunks = self._chunks
         if len(chunks) > 1 and len(chunks[0]) - self._position < size:
@@ -518,6 +526,14 @@ class Pipe(Stream):
             self.scheduler.budget.charge(total)
         return b"".join(parts)
 
+    def peek(self, size: int) -> bytes:
+        """Return at most `size` bytes that wait for the reader."""
+        if self._size == 0:
+            return b""
+        if len(self._chunks) > 1:
+            self._merge()
+        return self._chunks[0][self._position : self._position + size]
+
     def close_reader(self) -> None:
         """Count one reader less; the last one drops the buffer, and writers get `PipeClosed`."""
         self.readers -= 1
@@ -532,7 +548,7 @@ class PipeReader(Stream):
     __slots__ = ("pipe",)
 
     def __init__(self, pipe: Pipe) -> None:
-        super().__init__()
+        self.references = 1
         self.pipe = pipe
 
     def weigh(self, scale: Scale) -> None:
@@ -543,6 +559,9 @@ class PipeReader(Stream):
 
     def readline(self, end: bytes = b"\n") -> bytes:
         return self.pipe.readline(end)
+
+    def peek(self, size: int) -> bytes:
+        return self.pipe.peek(size)
 
     def has_input(self) -> bool:
         """Whether a read would return at once."""

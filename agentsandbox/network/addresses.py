@@ -63,6 +63,7 @@ class Target:
         return f"{self.scheme}://{self.netloc}{self.request_target}"
 
 
+# TM-NET-2
 def parse_target(url: str) -> Target:
     """Return the parts of an http(s) URL; ValueError says what is wrong with an ambiguous one."""
     from urllib.parse import urlsplit
@@ -176,6 +177,7 @@ def parse_address(text: str) -> IPv4Address | IPv6Address | None:
         return None
 
 
+# TM-NET-3
 def is_public(ip: IPv4Address | IPv6Address) -> bool:
     """Whether an address is public; one that leads to an IPv4 address counts as that."""
     import ipaddress

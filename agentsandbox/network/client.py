@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     Pairs = Sequence[tuple[str, str]]
 
-__all__ = ["NO_NETWORK", "Network", "Reply"]
+__all__ = ["NO_NETWORK", "Network", "Reply", "redirected", "same_origin"]
 
 NO_NETWORK = "this sandbox has no network"
 
@@ -84,7 +84,7 @@ class Reply:
     headers      the pairs as they were sent
     information  the heads that came before: 100, 103
     url          the URL that was asked
-    remote       (IP address, port) of the server; ("", 0) for a function of the host
+    remote       (IP address, port) of the server; 127.0.0.1 for a function of the host
     local        (IP address, port) of the connection's own end
     began        when the request began, in seconds of `time.monotonic`
     times        when the name was resolved (namelookup), the connection made (connect), TLS ready
@@ -225,16 +225,16 @@ class Network:
     ) -> Reply:
         """Send one request and return the response, whose body is read from the reply.
 
-        Host and Content-Length are added if `headers` lack them, nothing else. The timeouts are in
-        seconds; those of the policy and of the execution hold too. `verify=False` accepts any
-        certificate. Raises `NetworkError`.
+        Host, and Content-Length for a body, are added if `headers` lack them, nothing else. The
+        timeouts are in seconds; those of the policy and of the execution hold too. `verify=False`
+        accepts any certificate. Raises `NetworkError`.
         """
         target = self._check(url, method)
         _check_headers(method, headers)
         reply = Reply(target.url, method)
         self._scheduler.budget.step(100)
         policy = self.policy
-        pairs = _completed(target, method, headers, body)
+        pairs = _completed(target, headers, body)
         handler = None if policy is None else policy.handler(target.host, target.port)
         if handler is not None:
             return self._ask_function(reply, handler, Request(method, target.url, pairs, body))
@@ -282,6 +282,7 @@ class Network:
         if field(headers, "content-length") is None and answer.status not in (204, 304):
             headers.append(("Content-Length", str(len(answer.body))))
         self._fill(reply, answer.status, answer.reason, headers, answer.body)
+        reply.remote = ("127.0.0.1", request.port)
         return reply
 
     def _fill(self, reply: Reply, status: int, reason: str, headers: Pairs, body: bytes) -> None:
@@ -291,7 +292,7 @@ class Network:
         reply.times = dict.fromkeys(("namelookup", "connect", "pretransfer", "starttransfer"), now)
         if reply.method == "HEAD" or status in (204, 304):
             body = b""
-        reply.expected = len(body)
+        reply.expected = None if reply.method == "HEAD" else len(body)
         pieces = [body[at : at + 65536] for at in range(0, len(body), 65536)]
         pieces.reverse()
         reply._pull = lambda: pieces.pop() if pieces else b""
@@ -330,11 +331,13 @@ class Network:
 
     def _replayed(self, reply: Reply, method: str, url: str, body: bytes) -> bool:
         policy = self.policy
-        assert policy is not None
+        assert policy is not None and policy.records is not None
         if self._records is None:
+            from os import fspath
+
             from agentsandbox.network.records import Records
 
-            self._records = Records(policy)
+            self._records = Records(fspath(policy.records), policy.record, policy.secrets())
         found = self._records.replay(method, url, body)
         if found is not None:
             self._fill(reply, *found)
@@ -417,7 +420,8 @@ class Network:
 
     def _record(self, reply: Reply, sent: bytes) -> None:
         """Keep the pieces of the body while they are read, and write them at the end."""
-        pull, parts, records = reply._pull, [], self._records
+        pull, records = reply._pull, self._records
+        parts: list[bytes] = []
         assert records is not None
 
         def read() -> bytes:
@@ -431,7 +435,10 @@ class Network:
             answer = (reply.status, reply.reason, reply.headers, b"".join(parts))
             records.add(reply.method, reply.url, sent, answer)
 
-        reply._pull, reply._at_end = read, write
+        if reply.method == "HEAD" or reply.expected == 0 or reply.status in (204, 304):
+            write()
+        else:
+            reply._pull, reply._at_end = read, write
 
 
 class _Own:
@@ -488,7 +495,7 @@ def _check_headers(method: str, headers: Pairs) -> None:
         raise RefusedError(f"more than {_LONGEST_HEADERS} bytes of headers")
 
 
-def _completed(target: Target, method: str, headers: Pairs, body: bytes) -> Pairs:
+def _completed(target: Target, headers: Pairs, body: bytes) -> Pairs:
     """Return the headers with Host in front and the length of the body."""
     pairs = list(headers)
     if field(pairs, "host") is None:
@@ -496,11 +503,12 @@ def _completed(target: Target, method: str, headers: Pairs, body: bytes) -> Pair
     has_length = (
         field(pairs, "content-length") is not None or field(pairs, "transfer-encoding") is not None
     )
-    if (body or method in ("POST", "PUT", "PATCH")) and not has_length:
+    if body and not has_length:
         pairs.append(("Content-Length", str(len(body))))
     return pairs
 
 
+# TM-NET-2
 def redirected(
     reply: Reply, location: str, headers: Pairs, body: bytes
 ) -> tuple[str, str, Pairs, bytes]:

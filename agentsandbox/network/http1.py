@@ -146,10 +146,12 @@ class Exchange:
 
     def _failure(self, message: str) -> Exception:
         """Return the error for what `h11` does not accept."""
+        is_old = not b"HTTP/".startswith(self._first[:5])
+        if is_old:
+            return GarbledReplyError(message, is_old=True)
         if "peer closed connection" in message or "peer unexpectedly closed" in message:
             missing = None if self._expected is None else self._expected - self._received
             return TruncatedReplyError("the connection ended inside the body", missing)
         if "too much data" in message.lower() or "Receive buffer too long" in message:
             return GarbledReplyError("the header is too large")
-        is_old = not b"HTTP/".startswith(self._first[:5])
-        return GarbledReplyError(message, is_old=is_old)
+        return GarbledReplyError(message)

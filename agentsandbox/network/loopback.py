@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["Endpoint", "Listener", "Loopback"]
 
 _FIRST_FREE, _LAST_PORT = 32768, 65535
+_SOON, _PATIENCE = 0.01, 50
+"""A connection waits so many seconds for somebody to listen while there are jobs, and so many times
+while one of them computes."""
 _MOST_WAITING = 128
 """Connections that wait to be accepted."""
 _MOST_LISTENERS = 1024
@@ -161,7 +164,17 @@ class Loopback:
         return port in self._listeners
 
     def connect(self, port: int, *, address: str = "127.0.0.1") -> Endpoint:
-        """Return the connecting side of a new connection; ECONNREFUSED if nobody listens."""
+        """Return the connecting side of a new connection; ECONNREFUSED if nobody listens.
+
+        Jobs may run for a moment first: one that was just started may be about to listen.
+        """
+        scheduler = self.scheduler
+        if scheduler.processes:
+            for _ in range(_PATIENCE):
+                if scheduler.block(lambda: port in self._listeners, _SOON):
+                    break
+                if not scheduler.is_busy():
+                    break
         listener = self._listeners.get(port)
         if listener is None:
             raise _error(errno.ECONNREFUSED)

@@ -212,7 +212,11 @@ class Outside:
         context.set_alpn_protocols(["http/1.1"])
         plain.settimeout(max(0.001, self._connect_until - monotonic()))
         try:
-            self._socket = context.wrap_socket(plain, server_hostname=self._target.host)
+            wrapped = context.wrap_socket(
+                plain, server_hostname=self._target.host, do_handshake_on_connect=False
+            )
+            self._socket = wrapped  # so that `close` can end the handshake
+            wrapped.do_handshake()
         except ssl.SSLCertVerificationError as error:
             raise TLSError(error.verify_message, is_certificate=True) from None
         except TimeoutError:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.network.addresses import (
+    DEFAULT_PORTS,
+    is_loopback,
     is_metadata,
     is_public,
     parse_address,
@@ -29,9 +31,11 @@ _WILDCARD = "wildcard"
 """The label that takes the place of "*" while the URL of a rule is read."""
 
 _ANY_PORT = 0
+_OWN = ("localhost", "127.0.0.1", "::1")
 _MODES = ("new", "always", "never")
 
 
+# TM-NET-1
 class NetworkPolicy:
     """An allow-list of URLs; immutable. Everything else is refused.
 
@@ -55,7 +59,8 @@ class NetworkPolicy:
                  or a dict or list, which become JSON; it may be async. A WSGI or ASGI application
                  also serves. No rule of `allow` is needed
     resolve        host → IP address or addresses, or a function of the host: used instead of DNS
-    records        a file of the host in which responses are kept and from which they are replayed
+    records        a file of the host in which responses are kept and from which they are replayed;
+                 ValueError if it holds something else
     record         "new": replay what the file has and add the rest; "always": ask again and
                  replace; "never": replay only, and refuse what the file does not have
     """
@@ -161,6 +166,21 @@ class NetworkPolicy:
         """Whether a rule names the host, port and scheme of a URL, whatever its path is."""
         return next(self._paths_of(target), None) is not None
 
+    def knows_host(self, host: str) -> bool:
+        """Whether a rule or a function names a host, whatever the port and the path are."""
+        names = {host, f"[{host}]"}
+        if any(name in names or name.rpartition(":")[0] in names for name in self.hosts):
+            return True
+        for scheme in DEFAULT_PORTS:
+            if (scheme, host) in self._rules or (scheme, "") in self._wild:
+                return True
+            at = host.find(".")
+            while at >= 0:
+                if (scheme, host[at + 1 :]) in self._wild:
+                    return True
+                at = host.find(".", at + 1)
+        return False
+
     def _paths_of(self, target: Target) -> Iterator[_Paths]:
         """Yield the allowed paths of all rules that name the host and the port."""
         scheme, host, port = target.scheme, target.host, target.port
@@ -207,12 +227,24 @@ class NetworkPolicy:
             **self._injected.get(f"{host}:{target.port}", {}),
         }
 
+    def secrets(self) -> list[str]:
+        """Return the values of all headers that are added to requests."""
+        return [value for fields in self._injected.values() for value in fields.values()]
+
     def handler(self, host: str, port: int) -> Handler | None:
-        """Return the function that answers for a host and port, or None."""
-        if not self.hosts:
+        """Return the function that answers for a host and port, or None.
+
+        One for localhost answers for 127.0.0.1 and ::1 too, and the other way round.
+        """
+        hosts = self.hosts
+        if not hosts:
             return None
-        name = f"[{host}]" if ":" in host else host
-        return self.hosts.get(f"{name}:{port}") or self.hosts.get(host)
+        for name in (host, *(_OWN if is_loopback(host) else ())):
+            shown = f"[{name}]" if ":" in name else name
+            found = hosts.get(f"{shown}:{port}") or hosts.get(name)
+            if found is not None:
+                return found
+        return None
 
     def __repr__(self) -> str:
         private = (
@@ -413,6 +445,12 @@ def _checked_resolve(resolve: object) -> object:
 def _check_records(records: object, record: object) -> None:
     if records is not None and not isinstance(records, str) and not hasattr(records, "__fspath__"):
         raise TypeError(f"records must be the path of a file, not {records!r}")
+    if records is not None:
+        from os import fspath
+
+        from agentsandbox.network.records import load_records
+
+        load_records(fspath(records))
     if record not in _MODES:
         raise ValueError(f"record must be one of {', '.join(_MODES)}, not {record!r}")
 

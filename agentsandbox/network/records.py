@@ -14,35 +14,35 @@ import os
 from base64 import b64decode, b64encode
 
 from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.network.errors import RefusedError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any
+    from collections.abc import Iterable, Sequence
+    from typing import Any, Literal, TypeAlias
 
-    from agentsandbox.network.policy import NetworkPolicy
+    RecordMode: TypeAlias = Literal["new", "always", "never"]
 
     Pairs = Sequence[tuple[str, str]]
 
-__all__ = ["Records"]
+__all__ = ["Records", "load_records"]
 
 _VERSION = 1
 _HIDDEN = "[secret]"
+_SHORTEST_SECRET = 4
 
 
 class Records:
-    """The file of a policy. ValueError for a file that is not one of ours."""
+    """The file of a policy; `secrets` are the values that are not written."""
 
-    def __init__(self, policy: NetworkPolicy) -> None:
-        assert policy.records is not None
-        self.path = os.fspath(policy.records)
-        self.mode = policy.record
+    def __init__(self, path: str, mode: RecordMode, secrets: Iterable[str]) -> None:
+        self.path = path
+        self.mode = mode
         self._secrets = [
             encode(part)
-            for fields in policy._injected.values()
-            for value in fields.values()
-            for part in {value, value.rpartition(" ")[2]}
-            if len(part) >= 4
+            for value in secrets
+            for part in sorted({value, value.rpartition(" ")[2]}, key=len, reverse=True)
+            if len(part) >= _SHORTEST_SECRET
         ]
         self._places: dict[tuple[str, str, str], int] = {}
         self._written: set[tuple[str, str, str]] = set()
@@ -94,17 +94,10 @@ class Records:
         os.replace(temporary, self.path)
 
     def _load(self) -> list[dict[str, Any]]:
-        import json
-
         try:
-            with open(self.path, encoding="utf-8") as file:
-                value = json.load(file)
-        except FileNotFoundError:
-            return []
-        if not isinstance(value, dict) or value.get("version") != _VERSION:
-            raise ValueError(f"{self.path} does not hold records of responses")
-        entries: list[dict[str, Any]] = value["exchanges"]
-        return entries
+            return load_records(self.path)
+        except (OSError, ValueError):
+            raise RefusedError("the recorded responses cannot be read") from None
 
     def _shown(self, name: str, value: str) -> str:
         if name.lower() == "set-cookie":
@@ -117,6 +110,34 @@ class Records:
         for secret in self._secrets:
             data = data.replace(secret, encode(_HIDDEN))
         return data
+
+
+def load_records(path: str) -> list[dict[str, Any]]:
+    """Return the exchanges of a file, none if there is no file; ValueError for another file."""
+    import json
+
+    try:
+        with open(path, encoding="utf-8") as file:
+            value = json.load(file)
+    except FileNotFoundError:
+        return []
+    except ValueError:
+        value = None
+    entries = value.get("exchanges") if isinstance(value, dict) else None
+    if not isinstance(entries, list) or not all(map(_is_entry, entries)):
+        raise ValueError(f"{path} does not hold records of responses")
+    return entries
+
+
+def _is_entry(entry: object) -> bool:
+    return (
+        isinstance(entry, dict)
+        and all(isinstance(entry.get(key), str) for key in ("method", "url", "reason"))
+        and isinstance(entry.get("body_sha256"), str)
+        and isinstance(entry.get("status"), int)
+        and isinstance(entry.get("headers"), list)
+        and (isinstance(entry.get("text"), str) or isinstance(entry.get("base64"), str))
+    )
 
 
 def _key(method: str, url: str, body: bytes) -> tuple[str, str, str]:

@@ -1,5 +1,7 @@
 """All profiles by their names, and a dispatcher that accepts every spelling of a tool's name."""
 
+# TM-TOOL-1
+
 from __future__ import annotations
 
 import importlib

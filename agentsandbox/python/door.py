@@ -14,6 +14,7 @@ import struct
 
 from agentsandbox.kernel.fs.base import os_error
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK
+from agentsandbox.kernel.processes import SIGNAL_NUMBERS
 from agentsandbox.kernel.streams import Pipe, PipeReader, encode
 from agentsandbox.wasm.descriptors import Contents, Opened, PipeEnd, Standard
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
     from agentsandbox.python.runtime import PythonRuntime
+    from agentsandbox.python.sockets import Sockets
     from agentsandbox.wasm.guest import Guest
 
     Header = dict[str, Any]
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
 _LENGTH = struct.Struct("<I")
 _DEFAULT_PATH = "/bin:/usr/bin"
 _AGENT = 1000
+_BROKEN_PIPE = 141
 _MOST_ENDS = 256
 """Ends of pipes that a program may have open: each pipe may hold 128 KiB that nobody reads."""
 
@@ -57,13 +60,14 @@ class Door:
             "isatty": self._isatty, "mkfifo": self._mkfifo, "which": self._which,
             "chdir": self._chdir, "dup": self._dup, "errnos": self._errnos,
         }  # fmt: skip
+        self._sockets: Sockets | None = None
 
     def answer(self, request: bytes) -> bytes:
         """Return the answer to a request."""
         try:
             (size,) = _LENGTH.unpack_from(request)
             header = json.loads(request[4 : 4 + size])
-            work = self._works.get(header["op"])
+            work = self._works.get(header["op"]) or self._socket_work(header["op"])
             if work is None:
                 raise os_error(errno.ENOSYS)
             found, payload = work(header, request[4 + size :])
@@ -73,6 +77,16 @@ class Door:
             found, payload = {"errno": error.errno or errno.EIO}, b""
         text = encode(json.dumps(found))
         return b"".join((_LENGTH.pack(len(text)), text, payload))
+
+    def _socket_work(self, op: str) -> Callable[[Header, bytes], tuple[Header, bytes]] | None:
+        """Return the work of a request about sockets; the module is imported at the first one."""
+        if not op.startswith("socket-"):
+            return None
+        if self._sockets is None:
+            from agentsandbox.python.sockets import Sockets
+
+            self._sockets = Sockets(self.ctx, self.guest)
+        return self._sockets.works.get(op.removeprefix("socket-"))
 
     def _begin(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del header, payload
@@ -158,7 +172,10 @@ class Door:
             return {"pid": 0, "status": 0}, b""
         del self._children[child.pid]
         self._reap()
-        return {"pid": child.pid, "status": -child.killed_by or child.status}, b""
+        status = child.status
+        if status == _BROKEN_PIPE and child.name.rpartition("/")[2] not in ("sh", "bash"):
+            status = -SIGNAL_NUMBERS["PIPE"]  # commands here end by PIPE without being killed
+        return {"pid": child.pid, "status": -child.killed_by or status}, b""
 
     def leave_children(self) -> None:
         """Let the children that run go on after the program, as background jobs do."""

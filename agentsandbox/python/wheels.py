@@ -160,6 +160,7 @@ class Placed:
         self.is_program = bool(info.external_attr >> 16 & 0o111)
 
 
+# TM-GUEST-6
 class Wheel:
     """A wheel that passed all checks but that of its contents, which `verify` makes.
 

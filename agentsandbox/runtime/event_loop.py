@@ -163,6 +163,7 @@ class Script:
             self.request = (seconds, awaitable)
 
 
+# TM-TIME-4
 class Turns:
     """The executions of one event loop take turns; after a slice of time the loop goes round.
 

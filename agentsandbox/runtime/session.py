@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 from _thread import get_ident
-from random import Random
 from time import monotonic
 
 from agentsandbox.contract.command import Host
@@ -25,6 +24,7 @@ from agentsandbox.shell.interpreter.shell import Shell
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from random import Random
     from typing import Any, Literal
 
     from agentsandbox.contract.command import Command, CommandTable
@@ -59,6 +59,13 @@ class _Input(BytesReader):
     def __init__(self, data: bytes, given: bool) -> None:
         super().__init__(data)
         self.is_empty_terminal = not given
+
+
+def _random(seed: int | None) -> Random:
+    """Return the source of random numbers, when a command asks for the first one."""
+    from random import Random
+
+    return Random(seed)
 
 
 def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
@@ -111,7 +118,7 @@ class Session:
         scheduler = Scheduler(budget)
         host = Host(
             clock=clock,
-            random=functools.partial(Random, seed),
+            random=functools.partial(_random, seed),
             is_seeded=seed is not None,
             scheduler=scheduler,
             user=user,
@@ -258,6 +265,7 @@ class Session:
         self.shell.variables.owner = None
 
 
+# TM-NEXT-1
 class Execution:
     """One call: a script that runs in a session.
 

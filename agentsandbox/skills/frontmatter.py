@@ -203,6 +203,7 @@ def _read_field(reader: _Reader, key: str, lines: list[str]) -> Any:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
+# TM-SKILL-2
 class _Reader:
     """Builds values from YAML's events, without the library's constructors."""
 

@@ -38,6 +38,7 @@ def is_skill_name(name: str, *, unicode: bool = False) -> bool:
     )
 
 
+# TM-SKILL-1
 def clean_path(path: str, *, internal_dotdot: bool = False) -> str:
     """Return a relative path below a skill's root with "/" between its parts and without ".".
 

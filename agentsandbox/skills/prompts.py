@@ -69,6 +69,7 @@ def estimate_tokens(text: str) -> int:
 # Catalogs
 
 
+# TM-SKILL-3
 def render_catalog(
     skills: Iterable[CatalogEntry] | Mapping[str, CatalogEntry],
     format: Format = "xml",

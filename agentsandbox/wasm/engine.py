@@ -84,6 +84,7 @@ def compiled_path(folder: Path, digest: str) -> Compiled:
     return Compiled(folder / f"{digest[:32]}-wasmtime{version()}.cwasm")
 
 
+# TM-GUEST-5
 def trusted(path: Path, *, folder: bool = False) -> str | None:
     """Return why native code at `path` may not be loaded, or None if it may."""
     try:
@@ -198,6 +199,7 @@ def _new_engine(signals: bool) -> wasmtime.Engine:
     return wasmtime.Engine(config)
 
 
+# TM-GUEST-3
 class Engine:
     """The engine of this process; `modules` are the loaded ones by their files."""
 
@@ -313,6 +315,7 @@ def _first_line(error: Exception) -> str:
     return (str(error).strip().splitlines() or [type(error).__name__])[0]
 
 
+# TM-GUEST-4
 def _handlers() -> tuple[int, ...]:
     """Return the addresses of the process's handlers for the signals of traps."""
     if sys.platform == "win32":

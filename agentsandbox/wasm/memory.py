@@ -25,6 +25,7 @@ class Fault(Exception):
     """The guest gave an address outside its memory."""
 
 
+# TM-GUEST-2
 class GuestMemory:
     """The linear memory of one instance."""
 

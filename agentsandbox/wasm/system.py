@@ -148,6 +148,7 @@ class ImageFolder(Directory):
         yield from self._entries[start:]  # type: ignore[index]
 
 
+# TM-GUEST-1
 class System:
     """The system calls of one guest."""
 

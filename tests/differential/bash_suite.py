@@ -23,6 +23,7 @@ import difflib
 import os
 import re
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -45,6 +46,10 @@ PROGRAMS = {
 LC_ALL=C
 show() {
     local word=$1 out= i one code
+    if [[ $word != *[$'\1'-$'\37'$'\177']* ]]; then
+        printf 'argv[%d] = <%s>\n' "$2" "$word"
+        return
+    fi
     for ((i = 0; i < ${#word}; i++)); do
         one=${word:i:1}
         printf -v code %d "'$one"
@@ -115,11 +120,26 @@ def prepare(root: Path, source: Path) -> None:
             os.chown(path, USER, USER, follow_symlinks=False)
 
 
+def restore(root: Path, source: Path) -> None:
+    """Undo what a script did to the folder, which `prepare` made."""
+    for name in ("home", "tmp"):
+        shutil.rmtree(root / name)
+        (root / name).mkdir()
+        if os.geteuid() == 0:
+            os.chown(root / name, USER, USER)
+    for path in sorted((root / "tests").rglob("*"), reverse=True):
+        original = source / "tests" / path.relative_to(root / "tests")
+        if not original.exists():
+            path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+        elif path.is_file():
+            is_same = path.stat().st_mtime_ns == original.stat().st_mtime_ns
+            if not is_same or path.stat().st_mode != original.stat().st_mode:
+                shutil.copy2(original, path)
+
+
 def in_bash(name: str, source: Path, root: Path, bash: str, seconds: float) -> Answer:
     """Return what real bash makes of a script."""
-    shutil.rmtree(root, ignore_errors=True)
-    root.mkdir()
-    prepare(root, source)
+    restore(root, source)
     out = root / "out"
     with out.open("wb") as stream:
         ran = subprocess.Popen(
@@ -130,6 +150,7 @@ def in_bash(name: str, source: Path, root: Path, bash: str, seconds: float) -> A
             stdout=stream,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=default_signals,
             **identity(),
         )
         try:
@@ -146,6 +167,12 @@ def identity() -> dict[str, Any]:
     return {"user": USER, "group": USER, "extra_groups": []} if os.geteuid() == 0 else {}
 
 
+def default_signals() -> None:
+    """Let a script begin with no signal ignored, also if this runs in the background."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
+
+
 def end_session(leader: int) -> None:
     """End what a script left running: the processes of the group that it was started in."""
     try:
@@ -157,7 +184,9 @@ def end_session(leader: int) -> None:
 def base_sandbox(root: Path) -> Sandbox:
     """Return a sandbox with a copy of the folder that bash starts in."""
     limits = Limits(total_bytes=256 << 20)
-    sandbox = Sandbox(user="agent", cwd=f"{root}/tests", limits=limits, jobs="kill")
+    sandbox = Sandbox(
+        user="agent", cwd=f"{root}/tests", limits=limits, jobs="kill", script_errexit="never"
+    )
     for path in sorted(root.rglob("*")):
         if path.is_dir():
             sandbox.fs.makedirs(str(path))

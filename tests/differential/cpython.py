@@ -70,15 +70,15 @@ RAN = re.compile(r"^Ran (\d+) tests?", re.MULTILINE)
 RAISED = re.compile(r"[\w.]+(?:Error|Exit|Exception|Warning|Expired|Interrupt)\b")
 ENDS = re.compile(r"^(?:OK|FAILED)(?: \((.*)\))?$", re.MULTILINE)
 LIST = """
-import sys, unittest
+import doctest, sys, unittest
 def walk(suite):
     for test in suite:
         if isinstance(test, unittest.TestSuite):
             yield from walk(test)
-        else:
+        elif not isinstance(test, doctest.DocTestCase):
             yield test.id()
 names = dict.fromkeys(walk(unittest.defaultTestLoader.loadTestsFromName(sys.argv[1])))
-print("\\n".join(name for name in names if not name.startswith("doctest.")))
+print("\\n".join(names))
 """
 
 

@@ -46,6 +46,7 @@ WORDS = st.one_of(st.text(max_size=20), st.binary(max_size=20).map(decode)).map(
 )
 
 
+# TM-OUT-1
 @QUICK
 @given(TEXTS)
 def test_no_text_makes_execute_raise(script: str) -> None:

@@ -57,6 +57,7 @@ def workers() -> Iterator[dict[str, Worker]]:
             worker.close()
 
 
+# TM-GUEST-3
 @pytest.mark.parametrize("name", ALL)
 def test_attack(workers: dict[str, Worker], name: str) -> None:
     assert workers["plain"].ask(name) == []

@@ -210,6 +210,7 @@ def test_other_methods_and_encryption_are_refused() -> None:
         read(bytes(data))
 
 
+# TM-GUEST-6
 def test_bombs_are_refused_before_they_are_unpacked() -> None:
     zeros = bytes(16 << 20)
     files = {f"z{number}.bin": zeros for number in range(17)}
@@ -349,6 +350,7 @@ NAMES = st.lists(
 ).map("/".join).filter(bool)  # fmt: skip
 
 
+# TM-GUEST-6
 @given(
     names=st.lists(st.tuples(NAMES, st.booleans()), max_size=4),
     programs=st.lists(NAMES, max_size=2),

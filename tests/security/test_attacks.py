@@ -58,6 +58,7 @@ def worker() -> Iterator[Worker]:
     made.close()
 
 
+# TM-TIME-1, TM-NEXT-1
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes cannot be polled")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_attacks(family: str, worker: Worker) -> None:

@@ -48,6 +48,7 @@ def check_after(sandbox: Sandbox) -> None:
     assert walked >= 1
 
 
+# TM-NEXT-3
 def test_threads_at_random(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sandboxes of their own in many threads, with a thread switched every few microseconds."""
     del monkeypatch
@@ -98,6 +99,7 @@ def test_a_sandbox_that_wanders_between_threads() -> None:
     sandbox.close()
 
 
+# TM-MEM-4
 @pytest.mark.parametrize("stack", [256 << 10, 512 << 10])
 def test_deep_scripts_in_a_thread_with_a_small_stack(stack: int) -> None:
     """In a process of its own: an overflow of the stack would be the end of it."""
@@ -121,6 +123,7 @@ print("survived")
     assert (ran.returncode, ran.stdout) == (0, "survived\n"), ran.stderr[-300:]
 
 
+# TM-NEXT-2
 @pytest.mark.parametrize("number", range(len(BUSY)))
 def test_cancelling_at_random_with_asyncio(number: int) -> None:
     chance = random.Random(number)
@@ -303,6 +306,7 @@ def test_dropped_sandboxes_with_open_jobs_are_collected() -> None:
     assert [number for number, reference in enumerate(references) if reference() is not None] == []
 
 
+# TM-NEXT-5
 def test_a_thousand_sandboxes_return_their_memory() -> None:
     def use(number: int) -> None:
         sandbox = Sandbox(limits=Limits(timeout=2))

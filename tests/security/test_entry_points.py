@@ -152,6 +152,7 @@ ENTRIES: list[Callable[[Limits, str], tuple[int, str]]] = [
 ]  # fmt: skip
 
 
+# TM-TIME-1
 @pytest.mark.parametrize("name", SPENDING)
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry.__name__)
 def test_through_every_way_in(entry: Callable[[Limits, str], tuple[int, str]], name: str) -> None:
@@ -180,6 +181,7 @@ def test_through_the_command_line(
     check(name, int(status or 0), captured.out + captured.err)
 
 
+# TM-LIMIT-1
 @pytest.mark.parametrize("value", [0, -1, float("nan"), float("inf"), True, "5", None])
 @pytest.mark.parametrize("name", SPENDING)
 def test_no_value_means_without_a_limit(name: str, value: object) -> None:
@@ -225,6 +227,7 @@ def held_by(value: object) -> list[object]:
     return found
 
 
+# TM-HOST-5
 def test_what_a_command_is_given_leads_to_nothing_of_the_host() -> None:
     contexts: list[CommandContext] = []
 

@@ -138,6 +138,7 @@ def try_all(sandbox: Sandbox, path: str) -> dict[str, object]:
     return outcome
 
 
+# TM-OUT-4
 def test_every_call_of_the_host_ends_in_an_oserror_at_once() -> None:
     with Sandbox() as sandbox:
         assert sandbox.execute(PLANTED).exit_code == 0
@@ -206,6 +207,7 @@ def test_a_host_task_beside_a_script_that_waits() -> None:
     asyncio.run(run())
 
 
+# TM-OUT-4
 def test_special_files_below_mounts(tmp_path: Any) -> None:
     inner = Sandbox()
     inner.execute(PLANTED)
@@ -289,6 +291,7 @@ def _collect(chunks: list[bytes], stream: str, data: bytes) -> None:
     chunks.append(data)
 
 
+# TM-OUT-1, TM-OUT-2
 @pytest.mark.parametrize("around", AROUND)
 @pytest.mark.parametrize("name", ["fail", "leave", "unwind"])
 def test_an_internal_error_stays_inside(
@@ -321,6 +324,7 @@ def test_an_interrupt_reaches_the_host_and_the_sandbox_lives(around: str) -> Non
         assert sandbox.execute("echo alive; echo err >&2", state="new").stdout == "alive\n"
 
 
+# TM-OUT-3
 def test_what_an_async_command_raises_stays_inside_too() -> None:
     @command("aleave", usage="Usage: aleave\nLeave Python.\n")
     async def aleave(ctx: CommandContext, args: Arguments) -> int:

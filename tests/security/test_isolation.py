@@ -45,6 +45,7 @@ print(sorted(set(watched)))
 """
 
 
+# TM-HOST-1
 def test_no_script_touches_the_host() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", AUDITED],
@@ -57,6 +58,7 @@ def test_no_script_touches_the_host() -> None:
     assert (ran.returncode, ran.stdout.strip()) == (0, "[]"), ran.stderr[-500:]
 
 
+# TM-HOST-2
 def test_the_environment_of_the_host_is_not_visible(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setenv("AS_SECRET", "canary-7431")
     monkeypatch.setenv("TZ", "Pacific/Kiritimati")
@@ -85,6 +87,7 @@ def test_threads_share_one_sandbox() -> None:
     assert sandbox.execute("cat n").stdout == "160\n"
 
 
+# TM-NEXT-4
 def test_threads_with_sandboxes_of_their_own_do_not_mix() -> None:
     wrong: list[str] = []
 
@@ -115,6 +118,7 @@ def test_closing_leaves_nothing_running() -> None:
         assert other.execute("jobs; echo alive").stdout == "alive\n"
 
 
+# TM-NEXT-5
 def test_many_sandboxes_leave_no_memory() -> None:
     def use() -> None:
         with Sandbox() as sandbox:

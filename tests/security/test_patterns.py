@@ -120,7 +120,7 @@ def calls(module: str, tree: ast.Module) -> Iterator[tuple[ast.Call, str, set[st
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
             if function.value.id == "re" and function.attr in FUNCTIONS:
                 yield node, function.attr, names.get(id(node)) or anything
-        elif isinstance(function, ast.Name) and function.id == "compile_pattern":
+        elif isinstance(function, ast.Name) and function.id in ("compile_pattern", "lazily", "lazily_bytes"):
             yield node, "compile", names.get(id(node)) or anything
 
 
@@ -174,6 +174,7 @@ def growth_of(use: Use) -> Any:
 USES, OPEN_PLACES = collect()
 
 
+# TM-TIME-2
 @pytest.mark.parametrize("use", USES, ids=lambda use: use.place)
 def test_a_pattern_of_ours_takes_work_in_proportion_to_the_text(use: Use) -> None:
     growth = growth_of(use)
@@ -254,6 +255,7 @@ MOST_OVERSHOOT = 1.0
 """Seconds of CPU past the limit. One step of a steep pattern takes minutes on this text."""
 
 
+# TM-TIME-3
 @pytest.mark.parametrize("script", SCRIPTS_WITH_PATTERNS)
 def test_a_pattern_of_a_script_ends_with_the_limit(script: str) -> None:
     text = "a" * 200_000 + "\n"

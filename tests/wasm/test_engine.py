@@ -46,6 +46,7 @@ def refusal(place: Compiled) -> str:
     return str(caught.value)
 
 
+# TM-GUEST-5
 def test_code_that_others_can_write_is_refused(place: Compiled) -> None:
     place.path.chmod(0o666)
     assert refusal(place).endswith("can be written by other users")
@@ -69,6 +70,7 @@ def test_code_behind_a_link_is_refused(place: Compiled, tmp_path: Path) -> None:
     assert refusal(place).endswith("is not a regular file")
 
 
+# TM-GUEST-5
 def test_changed_code_is_refused(place: Compiled) -> None:
     data = bytearray(place.path.read_bytes())
     data[len(data) // 2] ^= 1
@@ -122,6 +124,7 @@ except UnavailableError as error:
     assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] != 100
 
 
+# TM-GUEST-4
 def test_faulthandler_after_the_first_guest_is_noticed() -> None:
     code = """
 import faulthandler

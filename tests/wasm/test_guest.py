@@ -62,6 +62,7 @@ def test_recursion_ends_with_the_stack() -> None:
 LOOP = "(loop $l (br $l)) (i32.const 0)"
 
 
+# TM-GUEST-3
 @pytest.mark.parametrize("script", ["guest", "guest & wait", "guest | cat", "echo $(guest)"])
 def test_a_loop_ends_with_the_limit(script: str) -> None:
     sandbox = sandbox_for(module(LOOP))
@@ -134,6 +135,7 @@ ADDRESSES = st.sampled_from(
 LONG = st.sampled_from([0, 1, -1, 2**63 - 1, -(2**63), 2**40])
 
 
+# TM-GUEST-2
 @given(data=st.data())
 @settings(max_examples=300, deadline=None)
 def test_no_numbers_end_the_host(data: st.DataObject) -> None:

@@ -58,12 +58,26 @@ class Backups:
 
     def name(self, path: str) -> str:
         """Return the name of a backup of `path`, an operand."""
+        path = path.rstrip("/") or path
         if self.control == "simple":
             return path + self.suffix
         highest = highest_backup(self.ctx, path)
         if self.control == "existing" and not highest:
             return path + self.suffix
         return f"{path}.~{highest + 1}~"
+
+    def destroys(self, source: str, target: str) -> bool:
+        """Whether the backup of `target` would take the place of `source`."""
+        backup = target.rstrip("/") + self.suffix
+        if self.control in ("none", "numbered") or (
+            posixpath.basename(backup) != posixpath.basename(source.rstrip("/"))
+        ):
+            return False
+        fs, path = self.ctx.fs, self.ctx.path
+        try:
+            return fs.stat(path(backup)).ino == fs.stat(path(source)).ino != 0
+        except OSError:
+            return False
 
     def make(self, path: str) -> str:
         """Rename `path` to the name of its backup, and return that."""

@@ -6,6 +6,7 @@ import re
 import stat
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,11 +18,11 @@ BLOCK_SIZE = 4096
 """The bytes of a block of the disk, as on most Linux filesystems."""
 
 _UNITS = "KMGTPEZY"
-_NUMBER = re.compile(r"\s*\+?([0-9]+)?([bBcwkKMGTPEZYm]?)(iB|B|D)?\Z", re.ASCII)
+_NUMBER = lazily(r"\s*\+?([0-9]+)?([bBcwkKMGTPEZYm]?)(iB|B|D)?\Z", re.ASCII)
 _LETTERS = "EGKMPTYZegkmptyz"
 _LARGEST = 2**63 - 1
 _LARGEST_UNSIGNED = 2**64 - 1
-_BLOCK = re.compile(
+_BLOCK = lazily(
     r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)?(?:([EGgkKMmPTtYZ])(iB|B|D|))?(.*)\Z",
     re.ASCII | re.DOTALL,
 )

@@ -5,8 +5,9 @@ follows the content of each directory in the list: when it is reached, everythin
 is copied, and its mode and times are set.
 
 A copy may be made into its own source (`cp -r . sub`). Then the target is copied last, so that its
-new content is not copied again, and the first directory made for an operand is remembered: where
-it is found again, the copy stops with an error, as GNU's does.
+new content is not copied again, and each directory made in one that was there before is remembered:
+where it is found again, the copy stops with an error, as GNU's does. Links that are followed may
+lead back to a directory whose content is being copied: that one is not entered a second time.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands._files.backups import Backups
     from agentsandbox.contract.command import CommandContext
-    from agentsandbox.kernel.fs.base import File, Stat
+    from agentsandbox.kernel.fs.base import File, Mode, Stat
 
 
 class CopyOptions:
@@ -50,6 +51,8 @@ class CopyOptions:
         self.preserve_mode = False
         self.preserve_times = False
         self.preserve_links = False
+        self.attributes_only = False
+        """Whether files that exist keep their content, and new ones are empty."""
         self.default_mode = False
         """Whether new files get the default permissions (`--no-preserve=mode`)."""
 
@@ -83,6 +86,20 @@ def same_file(one: Stat, other: Stat) -> bool:
     )
 
 
+def is_one_name(ctx: CommandContext, one: str, other: str) -> bool:
+    """Whether two operands are the same entry of the same directory."""
+    if base_name(one) != base_name(other):
+        return False
+    try:
+        first, second = (
+            ctx.fs.realpath(ctx.path(posixpath.dirname(name.rstrip("/")) or "."))
+            for name in (one, other)
+        )
+    except OSError:
+        return False
+    return first == second
+
+
 class _Directory:
     """A directory whose content is being copied: mode and times are still to be set."""
 
@@ -104,8 +121,14 @@ class Copier:
         self.options = options
         self._made: set[tuple[str, int]] = set()
         """(name, inode) of files made for operands: another operand must not overwrite them."""
-        self._first_made: int | None = None
-        """The inode of the first directory made for an operand."""
+        self._directories: dict[int, str] = {}
+        """Targets by inode: of operands, and of directories made in one that was there before."""
+        self._made_above = 0
+        """How many of the targets that are being filled were made for this operand."""
+        self._entered: list[int] = []
+        """Inodes of the directories whose content is being copied, from the outside in."""
+        self._own: list[str] = []
+        """Real paths of the directories made in one that was there before."""
         self._seen: set[tuple[int, str]] = set()
         self._links: dict[int, str] = {}
         self._into_itself = False
@@ -116,7 +139,6 @@ class Copier:
     def copy(self, source: str, target: str) -> bool:
         """Copy one operand to an exact place; whether everything was copied."""
         self._top = (source, target)
-        self._first_made = None
         self._into_itself = False
         self._places = self._inner_places(source, target)
         good = True
@@ -139,7 +161,7 @@ class Copier:
         return good
 
     def _inner_places(self, source: str, target: str) -> list[str]:
-        """Return the real path of the target, if it is inside the source."""
+        """Return the real paths inside the source of the target, and of what operands made."""
         try:
             exists = self.fs.exists(self.ctx.path(target))
             place = target if exists else posixpath.dirname(target)
@@ -147,7 +169,8 @@ class Copier:
             inner = self.fs.realpath(self.ctx.path(place or "."))
         except OSError:
             return []
-        return [inner] if f"{inner}/".startswith(outer.rstrip("/") + "/") else []
+        within = outer.rstrip("/") + "/"
+        return [place for place in (inner, *self._own) if f"{place}/".startswith(within)]
 
     # one file
 
@@ -173,7 +196,7 @@ class Copier:
             self._fail(f"cannot stat {quote_always(target)}", existing)
             return None
         if existing is not None:
-            settled = self._settle(source, target, info, existing, follow=follow, operand=operand)
+            settled = self._settle(source, target, info, existing, operand=operand)
             if settled is not True:
                 return None if settled is False else []
         backup = ""
@@ -184,9 +207,13 @@ class Copier:
             backup, existing = cleared
         if info.is_dir:
             return self._copy_directory(source, target, info, existing)
+        if operand and not backup and self._is_made_link(target):
+            shown = f"{quote_always(source)} through just-created symlink {quote_always(target)}"
+            self._refuse(f"will not copy {shown}")
+            return None
         if self.options.verbose:
             self._say(f"{quote_always(source)} -> {quote_always(target)}", backup)
-        if not self._make(source, target, info, existing, follow=follow):
+        if not self._make(source, target, info, existing, follow=follow, operand=operand):
             if backup and not self.fs.exists(self.ctx.path(target), follow=False):
                 self.fs.rename(self.ctx.path(backup), self.ctx.path(target))
             return None
@@ -195,15 +222,17 @@ class Copier:
         return []
 
     def _is_repeated(self, source: str, target: str, info: Stat) -> bool:
-        """Whether this operand was copied to the same place before; reports it."""
+        """Whether this file was copied to the same place before; reports it."""
+        if info.is_dir:
+            return False  # see `_is_copied`
         key = (info.ino, base_name(target))
         if not info.ino or key not in self._seen or self.options.allow_repetition:
             self._seen.add(key)
             return False
-        if self.options.backups and not info.is_dir:
+        if self.options.backups:
             return False
-        what = f"{'directory' if info.is_dir else 'file'} {quote_always(source)}"
-        self.ctx.warn(f"warning: source {what} specified more than once", self.ctx.status)
+        what = f"warning: source file {quote_always(source)} specified more than once"
+        self.ctx.warn(what, self.ctx.status)
         return True
 
     def _stat_target(self, target: str, info: Stat) -> Stat | OSError | None:
@@ -224,23 +253,24 @@ class Copier:
             return None  # reported when the target is made
 
     def _settle(
-        self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool, operand: bool
+        self, source: str, target: str, info: Stat, existing: Stat, *, operand: bool
     ) -> bool | None:
         """Return whether to replace the target: None to skip it silently, False after an error."""
         options = self.options
-        if self._is_same(source, target, info, existing, follow=follow):
-            if options.hard_link or (options.interactive == "never" and not info.is_dir):
-                return None
+        identity = self._identity(source, target, info, existing)
+        if identity == "same" and options.interactive != "never":
             return self._refuse(
                 f"{quote_always(source)} and {quote_always(target)} are the same file"
             )
         if not info.is_dir:
             if options.update and existing.mtime >= info.mtime:
-                return None
+                return self._settle_older(target, info, operand=operand)
             if options.interactive == "never" or (
                 options.interactive == "ask" and not self._may_overwrite(target, existing)
             ):
                 return None
+        if identity == "linked":
+            return None
         shown_source, shown = quote_always(source), quote_always(target)
         if existing.is_dir and not info.is_dir:
             return self._refuse(f"cannot overwrite directory {shown} with non-directory")
@@ -252,30 +282,73 @@ class Copier:
         numbered = bool(options.backups) and options.backups.control == "numbered"
         if operand and (target, existing.ino) in self._made and not numbered:
             return self._refuse(f"will not overwrite just-created {shown} with {shown_source}")
+        if not existing.is_dir and options.backups.destroys(source, target):
+            what = f"backing up {shown} might destroy source;  {shown_source} not copied"
+            return self._refuse(what)
         return True
 
-    def _is_same(
-        self, source: str, target: str, info: Stat, existing: Stat, *, follow: bool
-    ) -> bool:
+    def _settle_older(self, target: str, info: Stat, *, operand: bool) -> bool | None:
+        """Leave a newer target, unless it has to become a link to an earlier copy."""
+        earlier = self._earlier(target, info, operand=operand)
+        return None if not earlier or self._link_earlier(earlier, target) else False
+
+    def _identity(self, source: str, target: str, info: Stat, existing: Stat) -> str:
+        """Return "same" if copying would destroy the source, "linked" if a link is there already.
+
+        Return "" for different files. The rules are those of GNU's cp, in its order.
+        """
         options = self.options
+        same = same_file(info, existing)
+        if same and options.hard_link:
+            return "linked"
+        here, there = info, existing
+        if options.dereference == "never":
+            if info.is_link and existing.is_link:
+                if is_one_name(self.ctx, source, target):
+                    return "same"
+                return "linked" if same and not options.backups else ""
+        else:
+            if not same:
+                return ""
+            try:
+                here, there = (
+                    self.fs.stat(self.ctx.path(name), follow=False) for name in (source, target)
+                )
+            except OSError:
+                return ""
+            if here.is_link and there.is_link and options.remove_destination:
+                return ""
+        is_link_to_target = here.is_link and not there.is_link
+        one_node = same_file(here, there)
+        if options.backups:  # the target moves aside
+            if not one_node:
+                return "same" if is_link_to_target and options.dereference != "never" else ""
+            return "same" if is_one_name(self.ctx, source, target) else ""
+        if options.remove_destination and (
+            there.is_link
+            or (one_node and there.nlink > 1 and not is_one_name(self.ctx, source, target))
+        ):
+            return ""
+        if not (here.is_link or there.is_link or one_node):
+            return ""
+        if options.symbolic_link and there.is_link:
+            return ""
+        if options.dereference != "never":
+            return "same"
+        return self._identity_behind(source, target, here, there)
+
+    def _identity_behind(self, source: str, target: str, here: Stat, there: Stat) -> str:
+        """Return what `_identity` does for files of which one may be a link to the other."""
         try:
-            here = info if follow or not info.is_link else self.fs.stat(self.ctx.path(source))
-            there = self.fs.stat(self.ctx.path(target)) if existing.is_link else existing
+            here = self.fs.stat(self.ctx.path(source)) if here.is_link else here
+            behind = self.fs.stat(self.ctx.path(target)) if there.is_link else there
         except OSError:
-            return same_file(info, existing)
-        if not same_file(here, there):
-            return False
-        if info.is_link and existing.is_link:
-            return same_file(info, existing)
-        if options.remove_destination or options.backups or options.hard_link:
-            one, other = (
-                self.ctx.path(posixpath.dirname(name) or ".") for name in (source, target)
-            )
-            same_name = base_name(source) == base_name(target) and self.fs.realpath(
-                one
-            ) == self.fs.realpath(other)
-            return same_name or (options.hard_link and not existing.is_link)
-        return not (options.symbolic_link and existing.is_link)
+            return ""
+        if not same_file(here, behind):
+            return ""
+        if self.options.hard_link:
+            return "" if there.is_link else "linked"
+        return "same"
 
     def _may_overwrite(self, target: str, existing: Stat) -> bool:
         if self.fs.access(self.ctx.path(target), 2):
@@ -293,12 +366,10 @@ class Copier:
         try:
             if options.backups and not info.is_dir:
                 return options.backups.make(target), None
-            replaced = (
-                options.remove_destination
-                or info.is_link
-                or not (info.is_file or self._copies_content(info))
-            )
-            if replaced or (options.preserve_links and existing.nlink > 1):
+            by_content = info.is_file or self._copies_content(info)
+            replaced = info.is_link or not by_content
+            replaced = replaced or (options.preserve_links and existing.nlink > 1)
+            if options.remove_destination or (replaced and not options.attributes_only):
                 self.fs.unlink(self.ctx.path(target))
                 if options.verbose:
                     self._say(f"removed {quote_always(target)}")
@@ -314,20 +385,49 @@ class Copier:
         """Whether a special file is read instead of made again."""
         return not self.options.recursive and not info.is_link
 
+    def _earlier(self, target: str, info: Stat, *, operand: bool) -> str:
+        """Return the earlier copy of the same file that the target is to be a link to, or ""."""
+        dereference = self.options.dereference
+        may_repeat = (
+            info.nlink > 1 or dereference == "always" or (operand and dereference == "operands")
+        )
+        if not (self.options.preserve_links and may_repeat and info.ino):
+            return ""
+        earlier = self._links.setdefault(info.ino, target)
+        return "" if earlier == target else earlier
+
+    def _link_earlier(self, earlier: str, target: str) -> bool:
+        """Make the target a link to an earlier copy, in the place of what is there."""
+        message = f"cannot create hard link {quote_always(target)} to {quote_always(earlier)}"
+        origin, path = self.ctx.path(earlier), self.ctx.path(target)
+        try:
+            there = self.fs.stat(path, follow=False)
+        except OSError:
+            return self._try(message, self.fs.link, origin, path)
+        if there.ino == self.fs.stat(origin, follow=False).ino:
+            return True
+        return self._try(message, self.fs.unlink, path) and self._try(
+            message, self.fs.link, origin, path
+        )
+
     def _make(
-        self, source: str, target: str, info: Stat, existing: Stat | None, *, follow: bool
+        self,
+        source: str,
+        target: str,
+        info: Stat,
+        existing: Stat | None,
+        *,
+        follow: bool,
+        operand: bool,
     ) -> bool:
         options = self.options
         if options.symbolic_link:
             return self._make_symbolic_link(source, target, existing)
         if options.hard_link:
             return self._make_hard_link(source, target, existing, follow=follow)
-        if options.preserve_links and info.nlink > 1 and info.ino:
-            earlier = self._links.setdefault(info.ino, target)
-            if earlier != target:
-                message = f"cannot create hard link {quote_always(target)} to "
-                origin, path = self.ctx.path(earlier), self.ctx.path(target)
-                return self._try(message + quote_always(earlier), self.fs.link, origin, path)
+        earlier = self._earlier(target, info, operand=operand)
+        if earlier:
+            return self._link_earlier(earlier, target)
         if info.is_link:
             return self._copy_link(source, target, info)
         if not info.is_file and not self._copies_content(info):
@@ -384,13 +484,17 @@ class Copier:
     ) -> bool:
         path, origin = self.ctx.path(target), self.ctx.path(source)
         message = f"cannot create hard link {quote_always(target)} to {quote_always(source)}"
+        if follow:
+            try:
+                origin = self.fs.realpath(origin)
+            except OSError as error:
+                self._fail(message, error)
+                return False
         replaces = existing is not None and (
             self.options.force or self.options.interactive == "ask"
         )
         if replaces and not self._try(message, self.fs.unlink, path):
             return False
-        if follow:
-            origin = self.fs.realpath(origin)
         return self._try(message, self.fs.link, origin, path)
 
     # content
@@ -399,6 +503,12 @@ class Copier:
         path = self.ctx.path(target) if target else ""
         umask = self.ctx.umask
         permissions = (0o666 if self.options.default_mode else info.permissions & 0o777) & ~umask
+        if self.options.attributes_only:
+            writer = self._open_target(target, path, permissions, existing)
+            if writer is not None:
+                writer.release()
+                self._keep_attributes(path, info)
+            return writer is not None
         try:
             reader = self.fs.open(self.ctx.path(source), "r")
         except OSError as error:
@@ -435,8 +545,9 @@ class Copier:
         if existing is None and self._is_dangling(path):
             self._refuse(f"not writing through dangling symlink {quote_always(target)}")
             return None
+        mode: Mode = "a" if self.options.attributes_only else "w"
         try:
-            return self.fs.open(path, "w", permissions=permissions)
+            return self.fs.open(path, mode, permissions=permissions)
         except OSError as error:
             failure = error
         if self.options.force and (existing is not None or failure.errno == errno.ELOOP):
@@ -473,11 +584,8 @@ class Copier:
     def _copy_directory(
         self, source: str, target: str, info: Stat, existing: Stat | None
     ) -> list[tuple[str, str] | _Directory] | None:
-        if info.ino and info.ino == self._first_made:
-            top_source, top_target = map(quote_always, self._top)
-            self._refuse(f"cannot copy a directory, {top_source}, into itself, {top_target}")
-            self._into_itself = True
-            return None
+        if (copied := self._is_copied(source, target, info)) is not None:
+            return [] if copied else None
         path = self.ctx.path(target)
         if existing is None:
             if not self._try(
@@ -487,10 +595,13 @@ class Copier:
                 info.permissions & 0o777 | 0o700,
             ):
                 return None
-            if self._first_made is None:
-                self._first_made = self.fs.stat(path).ino
+            if not self._made_above:
+                if ino := self.fs.stat(path).ino:
+                    self._directories.setdefault(ino, target)
+                place = self.fs.realpath(path)
+                self._own.append(place)
                 if self._places:
-                    self._places.append(self.fs.realpath(path))
+                    self._places.append(place)
             if self.options.verbose:
                 self._say(f"{quote_always(source)} -> {quote_always(target)}")
         try:
@@ -509,11 +620,40 @@ class Copier:
             (join(source, name), join(target, name)) for name in names
         ]
         children.append(_Directory(source, target, info, existing is None))
+        self._entered.append(info.ino)
+        self._made_above += existing is None
         return children
+
+    def _is_copied(self, source: str, target: str, info: Stat) -> bool | None:
+        """Whether a directory needs no copy (True) or must not be copied (False), else None."""
+        if info.ino and info.ino in self._entered:
+            return self._refuse(f"cannot copy cyclic symbolic link {quote_always(source)}")
+        is_operand = (source, target) == self._top
+        earlier = self._directories.get(info.ino) if info.ino else None
+        if earlier is None:
+            if is_operand and info.ino:
+                self._directories[info.ino] = target
+            return None
+        top_source, top_target = map(quote_always, self._top)
+        if is_one_name(self.ctx, source, earlier):
+            self._into_itself = True
+            return self._refuse(f"cannot copy a directory, {top_source}, into itself, {top_target}")
+        if is_one_name(self.ctx, target, earlier):
+            what = f"warning: source directory {top_source} specified more than once"
+            self.ctx.warn(what, self.ctx.status)
+            return True
+        dereference = self.options.dereference
+        if dereference == "always" or (dereference == "operands" and is_operand):
+            return None
+        return self._refuse(
+            f"will not create hard link {quote_always(target)} to directory {quote_always(earlier)}"
+        )
 
     def _finish_directory(self, directory: _Directory) -> bool:
         path = self.ctx.path(directory.target)
         options = self.options
+        self._entered.pop()
+        self._made_above -= directory.created
         try:
             if options.preserve_times:
                 self.fs.utime(path, directory.info.mtime, atime=directory.info.atime)
@@ -528,6 +668,16 @@ class Copier:
         return True
 
     # words
+
+    def _is_made_link(self, target: str) -> bool:
+        """Whether the target is a symbolic link that an earlier operand made."""
+        if not self._made:
+            return False
+        try:
+            there = self.fs.stat(self.ctx.path(target), follow=False)
+        except OSError:
+            return False
+        return there.is_link and (target, there.ino) in self._made
 
     def _remember(self, target: str) -> None:
         try:

@@ -180,7 +180,7 @@ class Gzip(CompressionRun):
             if self.verbose or not self.options.recursive:
                 self.caution(f"{name}: unknown suffix -- ignored")
             return
-        if in_place and not self.expand and found is not None:
+        if in_place and not self.expand and found is not None and not self.force:
             if self.verbose or not (self.options.quiet or self.options.recursive):
                 suffix = re.sub(r"^.*(?=[-._])", "", name)
                 self.tell(f"gzip: {name} already has {suffix} suffix -- unchanged\n")

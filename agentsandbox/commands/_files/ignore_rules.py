@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.patterns.filenames import compile_glob
 from agentsandbox.kernel.streams import decode
 
@@ -20,7 +21,7 @@ _MAX_BYTES = 1_000_000
 _MAX_PATTERN = 1000
 _MAX_ALTERNATIVES = 64
 _MAX_DOUBLE_STARS = 3
-_BRACES = re.compile(r"(?<!\\)\{([^{}]*)\}")
+_BRACES = lazily(r"(?<!\\)\{([^{}]*)\}")
 
 
 class Rule:

@@ -6,6 +6,8 @@ import re
 import stat
 from functools import lru_cache
 
+from agentsandbox.kernel.expressions import lazily
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,10 +23,8 @@ _TYPES = {
 }
 _UNKNOWN = ("?", "weird file")
 
-_CLAUSE = re.compile(
-    r"([ugoa]*)(?=[-+=])((?:[-+=](?:[ugo](?![rwxXst])|[rwxXst]*))*(?:[-+=][0-7]+)?)\Z"
-)
-_ACTION = re.compile(r"([-+=])([0-7]+|[ugo](?![rwxXst])|[rwxXst]*)")
+_CLAUSE = lazily(r"([ugoa]*)(?=[-+=])((?:[-+=](?:[ugo](?![rwxXst])|[rwxXst]*))*(?:[-+=][0-7]+)?)\Z")
+_ACTION = lazily(r"([-+=])([0-7]+|[ugo](?![rwxXst])|[rwxXst]*)")
 _WHO = {"u": 0o4700, "g": 0o2070, "o": 0o1007, "a": 0o7777}
 _READ_WRITE = {"r": 0o444, "w": 0o222}
 _SHIFT = {"u": 6, "g": 3, "o": 0}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
 STYLES = (
@@ -11,9 +10,9 @@ STYLES = (
     "escape", "locale", "clocale",
 )  # fmt: skip
 
-_PLAIN = re.compile(r"[A-Za-z0-9%+,\-./:@_\]{}#~]*\Z")
-_SHELL_SPECIAL = re.compile(r"[ !\"$&()*;<=>\[^`|'\\\t\n\r?]|^[#~]|^[{}]\Z")
-_DOUBLE_SAFE = re.compile(r"(?:[A-Za-z0-9%+,\-./:@_\] '\x80-\U0010ffff]|\A[#~]|\A[{}]\Z)*\Z")
+_PLAIN = lazily(r"[A-Za-z0-9%+,\-./:@_\]{}#~]*\Z")
+_SHELL_SPECIAL = lazily(r"[ !\"$&()*;<=>\[^`|'\\\t\n\r?]|^[#~]|^[{}]\Z")
+_DOUBLE_SAFE = lazily(r"(?:[A-Za-z0-9%+,\-./:@_\] '\x80-\U0010ffff]|\A[#~]|\A[{}]\Z)*\Z")
 _NAMED = {"\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\v": "\\v"}
 
 

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.commands._text.quoting import quote
 from agentsandbox.errors import UsageError
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ LAST = 2**62
 """Means "to the end"."""
 
 _TOO_LARGE = 2**64 - 2
-_RANGE = re.compile(r"([0-9]*+)(-?)([0-9]*+)\Z")
+_RANGE = lazily(r"([0-9]*+)(-?)([0-9]*+)\Z")
 
 
 def _wording(fields: bool) -> tuple[str, str, str]:

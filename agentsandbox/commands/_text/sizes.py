@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands._text.quoting import quote
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 
 MAX_SIZE = 2**64 - 1
 """The largest value of `uintmax_t`."""
@@ -13,8 +12,8 @@ MAX_SIZE = 2**64 - 1
 SUFFIXES = "bkKmMGTPEZY0"
 """What `head`, `tail` and `split` accept; "0" allows the second letter of "KB" and "KiB"."""
 
-_SIZE = re.compile(r"([ \t\n\v\f\r]*)(\+?)([0-9]*)([A-Za-z]*)\Z")
-_NEGATIVE = re.compile(r"[ \t\n\v\f\r]*-([0-9]+)\Z")
+_SIZE = lazily(r"([ \t\n\v\f\r]*)(\+?)([0-9]*)([A-Za-z]*)\Z")
+_NEGATIVE = lazily(r"[ \t\n\v\f\r]*-([0-9]+)\Z")
 _POWERS = {letter: power for power, letter in enumerate("kMGTPEZY", 1)} | {
     "K": 1,
     "m": 2,

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
+from agentsandbox.kernel.expressions import lazily_bytes
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_DIGITS = re.compile(rb"[0-9]+")
-_SUFFIX = re.compile(rb"(?:\.[A-Za-z~][A-Za-z0-9~]*+)++")
+_DIGITS = lazily_bytes(rb"[0-9]+")
+_SUFFIX = lazily_bytes(rb"(?:\.[A-Za-z~][A-Za-z0-9~]*+)++")
 _END = b"\x02"
 
 

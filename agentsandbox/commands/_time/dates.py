@@ -15,6 +15,7 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.strftime import MONTHS, NANO, WEEKDAYS, Moment
 from agentsandbox.kernel.formats.timezones import days_from_civil, find_zone
 from agentsandbox.kernel.fs.base import Timestamp
@@ -82,9 +83,9 @@ _THREE |= {name[:3]: (WEEKDAY, number) for name, number in _WEEKDAY_NAMES.items(
 
 _SPACE = " \t\n\v\f\r"
 _SPACES = tuple(_SPACE)
-_DIGITS = re.compile(r"[0-9]+")
-_FRACTION = re.compile(r"[.,]([0-9]+)")
-_WORD = re.compile(r"[A-Za-z][A-Za-z.]*")
+_DIGITS = lazily(r"[0-9]+")
+_FRACTION = lazily(r"[.,]([0-9]+)")
+_WORD = lazily(r"[A-Za-z][A-Za-z.]*")
 
 
 class Token:
@@ -236,7 +237,7 @@ class Lexer:
 
 
 _MOST_INT = 2**31
-_TZ_PREFIX = re.compile(r'[ \t\n\v\f\r]*TZ="((?:[^"\\]|\\["\\])*)"')
+_TZ_PREFIX = lazily(r'[ \t\n\v\f\r]*TZ="((?:[^"\\]|\\["\\])*)"')
 
 
 class _Parser:

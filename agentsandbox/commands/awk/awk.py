@@ -8,6 +8,7 @@ from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.contract.usage import OptionParser
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -24,23 +25,25 @@ Run an awk program over each FILE, or over standard input.
   -v, --assign=VAR=VALUE      assign VAR before BEGIN
   -b, --characters-as-bytes   take each byte for a character
   -e, --source=TEXT           program text, also beside -f
+  -i, --include=FILE          read FILE, a library, before the program
+  -k, --csv                   the input is comma-separated values, as in gawk 5.3
   -r, --re-interval           allow {n,m} in regular expressions (the default)
   -V, --version               print the version and exit
   -h, --help                  display this help and exit
 """
 _PARSER = OptionParser(_USAGE, permute=False, usage_status=1)
 _PROGRAM_OPTIONS = ("file", "source")
-_REFUSED_LETTERS = frozenset("CDEILMNOPSYcdgiklnopst")
+_REFUSED_LETTERS = frozenset("CDEILMNOPSYcdglnopst")
 _REFUSED_NAMES = (
-    "bignum copyright debug dump-variables exec gen-pot include lint lint-old load no-optimize"
+    "bignum copyright debug dump-variables exec gen-pot lint lint-old load no-optimize"
     " non-decimal-data optimize posix pretty-print profile sandbox trace traditional"
     " use-lc-numeric"
 ).split()
-_UNKNOWN = re.compile(
+_UNKNOWN = lazily(
     r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<name>[a-z-]+)(?:=.*)?')$",
     re.DOTALL,
 )
-_NO_ARGUMENT = re.compile(
+_NO_ARGUMENT = lazily(
     r"option (?:'--(?P<name>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')"
 )
 
@@ -81,11 +84,14 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
         ctx.stdout.write(encode(awk.usage))
         return 0
     sources: list[tuple[bool, str]] = []
+    libraries: list[tuple[bool, str]] = []
     variables: list[str] = []
     for key, value in args.given:
         text = value or ""
         if key in _PROGRAM_OPTIONS:
             sources.append((key == "file", text))
+        elif key == "include":
+            libraries.append((True, text))
         elif key == "assign":
             if "=" not in text:
                 raise UsageError(f"`{text}' argument to `-v' not in `var=value' form\n")
@@ -99,7 +105,9 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
             raise UsageError("")
         sources.append((False, operands.pop(0)))
     by_bytes = args.flag("characters-as-bytes") or ctx.is_bytewise()
-    return run_program(ctx, sources, variables, operands, by_bytes=by_bytes)
+    return run_program(
+        ctx, libraries + sources, variables, operands, by_bytes=by_bytes, csv=args.flag("csv")
+    )
 
 
 _MANNERS = Manners(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from agentsandbox.commands.awk.csv_input import CsvSource
 from agentsandbox.commands.awk.records import RecordReader
 from agentsandbox.commands.awk.values import AwkFatal
 from agentsandbox.errors import PipeClosed
@@ -119,7 +120,8 @@ class Channels:
                 self.rt.ERRNO = os.strerror(error.errno or 5)
                 return -1.0
             found = self.inputs[(name, False)] = _Input(
-                RecordReader(source, self.ctx.budget, bytewise=self.rt.bytewise), source
+                RecordReader(self._decorated(source), self.ctx.budget, bytewise=self.rt.bytewise),
+                source,
             )
             self._latest[name] = found
         return self.rt.read_record(found.reader)
@@ -132,10 +134,15 @@ class Channels:
                 raise AwkFatal("expression for `|' redirection has null string value")
             pipe = Pipe(self.ctx.host.scheduler)
             process = self.start(command, None, pipe, pipe.release)
-            reader = RecordReader(pipe, self.ctx.budget, bytewise=self.rt.bytewise)
+            source = self._decorated(pipe)
+            reader = RecordReader(source, self.ctx.budget, bytewise=self.rt.bytewise)
             found = self.inputs[(command, True)] = _Input(reader, None, process, pipe)
             self._latest[command] = found
         return self.rt.read_record(found.reader)
+
+    def _decorated(self, source: ByteReader) -> ByteReader:
+        """Return the input, with marks at the ends of records if it is read as `--csv`."""
+        return CsvSource(source) if self.rt.csv else source
 
     # writing
 
@@ -143,7 +150,10 @@ class Channels:
         """`print kind name`."""
         output = self.outputs.get(name)
         if output is None:
-            output = self.outputs[name] = self._latest[name] = self._open_output(kind, name)
+            opened = self._open_output(kind, name)
+            if opened is None:
+                return
+            output = self.outputs[name] = self._latest[name] = opened
         if name in _STDOUT:
             self.rt.write(text)
             return
@@ -152,7 +162,8 @@ class Channels:
         if output.size > HELD or name in _STDERR:
             self._write_out(output)
 
-    def _open_output(self, kind: str, name: str) -> _Output:
+    def _open_output(self, kind: str, name: str) -> _Output | None:
+        """Open a file or a command; None after an error that PROCINFO says is not fatal."""
         ctx = self.ctx
         if not name:
             raise AwkFatal(f"expression for `{kind}' redirection has null string value")
@@ -168,6 +179,9 @@ class Channels:
                 ctx.path(name), "a" if kind == ">>" else "w", permissions=0o666 & ~ctx.umask
             )
         except OSError as error:
+            if self.rt.is_nonfatal(name):
+                self.rt.ERRNO = os.strerror(error.errno or 5)
+                return None
             raise AwkFatal(
                 f"cannot redirect to `{name}': {os.strerror(error.errno or 5)}"
             ) from None
@@ -247,6 +261,7 @@ class Channels:
             found = self.inputs.pop(key, None)
             if found is not None:
                 return float(self._close_input(found))
+        self.rt.ERRNO = "close of redirection that was never opened"
         return -1.0
 
     def _close_output(self, output: _Output) -> int:

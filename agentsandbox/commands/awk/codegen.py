@@ -19,6 +19,8 @@ exception. Each line of the source remembers the line of the program that it cam
 traceback of an error leads to the place that its message names.
 """
 
+# TM-HOST-4
+
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
@@ -575,7 +577,10 @@ class _Generator(Expressions):
 
     def delete_statement(self, node: nodes.Delete) -> None:
         target = node.target
-        if isinstance(target, nodes.Name):
+        name = target.name if isinstance(target, nodes.Name) else getattr(target.base, "name", "")
+        if name == "FUNCTAB" and self.is_global(name):
+            self.emit("fatal(\"`delete' is not allowed with FUNCTAB\")")
+        elif isinstance(target, nodes.Name):
             self.emit(f"{self.array_code(target)}.forget_all()")
         else:
             self.emit(f"{self.array_code(target.base)}.forget({self.subscript(target)})")

@@ -10,7 +10,6 @@ fields, the runtime keeps them (`rt.field`).
 
 from __future__ import annotations
 
-import re
 from math import copysign
 
 from agentsandbox.commands.awk import nodes
@@ -20,6 +19,7 @@ from agentsandbox.commands.awk.numbered import numbered_arrays
 from agentsandbox.commands.awk.patterns import written_plainly
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.values import integral_text, parse_number
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
@@ -36,12 +36,12 @@ if TYPE_CHECKING:
 HOIST_EVERY = 20
 """Levels of nesting after which a subexpression becomes a function of its own."""
 
-_NAMES = re.compile(r"\b(?:[vl]_\w+|r|f|nf)\b")
+_NAMES = lazily(r"\b(?:[vl]_\w+|r|f|nf)\b")
 _COMPARISONS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
 _MIRRORED = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
 _TEXT_SPECIALS = frozenset("OFS ORS SUBSEP CONVFMT OFMT FS RS RT FPAT FIELDWIDTHS".split())
 _TEXT_CALLS = frozenset("substr sprintf tolower toupper gensub strftime typeof".split())
-_LITERAL = re.compile(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
+_LITERAL = lazily(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
 _ORDINALS = ("first", "second", "third", "fourth")
 _MOST_FIELDS = 1000
 _RECORD = nodes.Field(0, nodes.Number(0, 0.0))
@@ -447,6 +447,10 @@ class Expressions:
             return _step_value(self, expression)
         if isinstance(expression, nodes.UserCall):
             return self._user_call(expression)
+        if isinstance(expression, nodes.IndirectCall):
+            return self._indirect_call(expression)
+        if isinstance(expression, nodes.TypedRegex):
+            return f"Typed({expression.source!r})"
         if isinstance(expression, nodes.Call):
             return _CALLS[expression.name](self, expression)
         if isinstance(expression, nodes.Getline):
@@ -470,6 +474,12 @@ class Expressions:
             for item, parameter in zip(node.arguments, function.parameters, strict=False)
         ]
         return f"f_{node.name}({', '.join(codes)})"
+
+    def _indirect_call(self, node: nodes.IndirectCall) -> str:
+        self.warns = True
+        name = self.text(node.variable)
+        codes = [self._argument(item, is_array=False) for item in node.arguments]
+        return f"rt.call_by_name({name}, [{', '.join(codes)}])"
 
     def _argument(self, expression: Expression, *, is_array: bool) -> str:
         """Return an argument of a function of the program."""
@@ -604,6 +614,8 @@ def _assigned(compiler: Expressions, target: Target, code: str) -> str:
             return f"rt.assign({target.name!r}, {code})"
         return f"({compiler.variable(target)} := {code})"
     if isinstance(target, nodes.Index):
+        if isinstance(target.base, nodes.Name) and target.base.name == "FUNCTAB":
+            return "fatal('cannot assign to elements of FUNCTAB')"
         array, key = compiler.array_code(target.base), compiler.subscript(target)
         return f"set_element({code}, {array}, {key})"
     position = _constant(target.number, 0)
@@ -621,6 +633,9 @@ def _assigned(compiler: Expressions, target: Target, code: str) -> str:
 def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
     """Emit an assignment whose value nobody needs."""
     target, operator, value = node.target, node.operator, node.value
+    if isinstance(target, nodes.Index) and getattr(target.base, "name", "") == "FUNCTAB":
+        compiler.emit(_assigned(compiler, target, compiler.value(value)))
+        return
     if operator == "=":
         position = _constant(target.number) if isinstance(target, nodes.Field) else None
         source = _constant(value.number) if isinstance(value, nodes.Field) else None
@@ -704,8 +719,14 @@ def _getline_value(compiler: Expressions, node: nodes.Getline) -> str:
         node.kind
     ]
     status = compiler.temporary()
-    assign = _assigned(compiler, node.target or _RECORD, "from_input(rt.got)")
     call = f"({status} := rt.{method}({source}))"
+    if isinstance(node.target, nodes.Index):  # its subscript counts at the end of the input, too
+        key = compiler.temporary()
+        subscript, array = compiler.subscript(node.target), compiler.array_code(node.target.base)
+        assign = f"set_element(from_input(rt.got), {array}, {key})"
+        got = f"(({assign}, {status})[1] if {call} > 0.0 else {status})"
+        return f"(({key} := {subscript}), {got})[1]"
+    assign = _assigned(compiler, node.target or _RECORD, "from_input(rt.got)")
     return f"(({assign}, {status})[1] if {call} > 0.0 else {status})"
 
 
@@ -860,6 +881,8 @@ def _index(compiler: Expressions, call: nodes.Call) -> str:
 def _split(compiler: Expressions, call: nodes.Call) -> str:
     text, target, *separators = call.arguments
     by = "None"
+    if len(separators) > 1 or call.name == "patsplit":
+        return _split_with_separators(compiler, call)
     if separators:
         separator = separators[0]
         is_regex = isinstance(separator, nodes.Regex)
@@ -868,6 +891,20 @@ def _split(compiler: Expressions, call: nodes.Call) -> str:
         by = (compiler.pattern if is_regex else compiler.text)(separator)
     array, typed = _array_to_fill(compiler, call, target)
     return f"rt.split_into({compiler.text(text)}, {array}, {by}, {typed})"
+
+
+def _split_with_separators(compiler: Expressions, call: nodes.Call) -> str:
+    """`patsplit`, and `split` with a fourth argument."""
+    text, _, *others = call.arguments
+    compiler.warns = True
+    by = "None"
+    if others:
+        is_regex = isinstance(others[0], nodes.Regex)
+        by = (compiler.pattern if is_regex else compiler.text)(others[0])
+    array = _array(compiler, call, 1)
+    between = _array(compiler, call, 3) if len(others) > 1 else "None"
+    method = "patsplit" if call.name == "patsplit" else "split_apart"
+    return f"rt.{method}({compiler.text(text)}, {array}, {by}, {between})"
 
 
 def _array_to_fill(compiler: Expressions, call: nodes.Call, target: Expression) -> tuple[str, str]:
@@ -1016,6 +1053,7 @@ _ARITHMETIC = {
 }  # fmt: skip
 _CALLS: dict[str, Callable[[Expressions, nodes.Call], str]] = {
     "length": _length, "substr": _substr, "index": _index, "split": _split, "sub": _substitute,
+    "patsplit": _split,
     "gsub": _substitute, "gensub": _gensub, "match": _matched, "sprintf": _sprintf,
     "strftime": _strftime, "mktime": _mktime, "asort": _sort, "asorti": _sort, "and": _bits,
     "or": _bits, "xor": _bits, "strtonum": _strtonum, "typeof": _kind, "isarray": _kind,

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.commands.awk.csv_input import csv_fields
 from agentsandbox.commands.awk.lexer import doubtful_escapes
 from agentsandbox.commands.awk.meter import ACCOUNTED, Meter
 from agentsandbox.commands.awk.patterns import Pattern
 from agentsandbox.commands.awk.records import split_by_pattern, split_words
 from agentsandbox.commands.awk.values import AwkFatal, from_input
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,6 +41,8 @@ class Fields(Meter):
         self.OFS = " "
         self.RS: Any = "\n"
         self.IGNORECASE: Any = 0.0
+        self.csv = False
+        """Whether the input is comma-separated values."""
         self.FPAT: Any = "[^[:space:]]+"
         self.FIELDWIDTHS: Any = ""
         self.bytewise = bytewise
@@ -84,7 +88,9 @@ class Fields(Meter):
     def _choose_splitter(self) -> None:
         self._splitters.clear()
         self.q, self.sep = False, None
-        if self._splitting == "FPAT":
+        if self.csv:
+            self.splitter = csv_fields
+        elif self._splitting == "FPAT":
             pattern = self._compile(self.text(self.FPAT))
             self.splitter = lambda text: matches(pattern, text, self.budget.step)
         elif self._splitting == "FIELDWIDTHS":
@@ -280,8 +286,10 @@ def _check(number: float) -> None:
         raise AwkFatal(f"attempt to access field {int(number) if number == number else 0}")
 
 
-def matches(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
-    """Return the matches in a text, which are the fields by FPAT."""
+def matches(
+    pattern: Pattern, text: str, step: Callable[[], None], gaps: list[str] | None = None
+) -> list[str]:
+    """Return the matches in a text, which are the fields by FPAT; `gaps` gets what is between."""
     found: list[str] = []
     position = last = 0
     after_match = False
@@ -296,13 +304,17 @@ def matches(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
             after_match = False
             continue
         found.append(text[left:right])
+        if gaps is not None:
+            gaps.append(text[last:left])
         last = right
         position = right if right > left else right + 1
         after_match = right > left
+    if gaps is not None:
+        gaps.append(text[last:])
     return found
 
 
-_WIDTH = re.compile(r"(?:([0-9]{1,9}):)?([0-9]{1,9}|\*)", re.ASCII)
+_WIDTH = lazily(r"(?:([0-9]{1,9}):)?([0-9]{1,9}|\*)", re.ASCII)
 
 
 def _width_splitter(widths: str) -> Callable[[str], list[str]]:

@@ -6,13 +6,14 @@ import re
 
 from agentsandbox.commands.awk.values import AwkFatal, Strnum, Unset, integral_text, to_number
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-_DIRECTIVE = re.compile(
+_DIRECTIVE = lazily(
     r"%(?P<position>[0-9]++\$)?(?P<flags>[-+ #0']*+)(?P<width>\*(?:[0-9]++\$)?|[0-9]++)?"
     r"(?:\.(?P<precision>\*(?:[0-9]++\$)?|-?[0-9]*+))?[hlLjztP]?(?P<letter>[A-Za-z%])"
 )

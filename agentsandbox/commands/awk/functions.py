@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.formats import as_bytes, format_one, format_values
@@ -19,6 +18,7 @@ from agentsandbox.commands.awk.values import (
     AwkNext,
     AwkNextFile,
     Strnum,
+    Typed,
     Unset,
     array_as_scalar,
     from_input,
@@ -28,6 +28,7 @@ from agentsandbox.commands.awk.values import (
     text_number,
     to_number,
 )
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ _BIGGEST = 2.0**53
 _ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
 _MOST_KEYS = 16_384
-_NO_CHARACTER = re.compile("[\udc80-\udcff]")
+_NO_CHARACTER = lazily("[\udc80-\udcff]")
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -53,6 +54,7 @@ _KINDS: dict[type, str] = {
     float: "number",
     str: "string",
     Strnum: "strnum",
+    Typed: "regexp",
     Unset: "untyped",
     Array: "array",
 }
@@ -510,7 +512,8 @@ _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
     "zip": zip, "ValueError": ValueError, "num": to_number,
     "numeric_input": numeric_input, "field_number": text_number, "from_input": from_input,
-    "UNSET": UNSET, "INF": math.inf, "NAN": math.nan, "Array": Array, "AwkExit": AwkExit,
+    "UNSET": UNSET, "Typed": Typed, "INF": math.inf, "NAN": math.nan, "Array": Array,
+    "AwkExit": AwkExit,
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((
         array_of, bitwise, compl, cosine, count_element, divided, element, element_or_array,

@@ -6,6 +6,7 @@ import errno
 from operator import length_hint
 
 from agentsandbox.commands.awk.arrays import Array
+from agentsandbox.commands.awk.csv_input import RECORD_END, CsvSource
 from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.numbered import Numbered
@@ -245,10 +246,18 @@ class Input(Fields):
         self.FNR = 0.0
         self._block_start, self._block_size = 0.0, 0
         self.records = iter(())
+        if self.csv:
+            source = CsvSource(source)
         self._reader = RecordReader(source, self.budget, bytewise=self.bytewise)
         if self.begin_file is not None:
             self._call_hook(self.begin_file)
         return True
+
+    def read_csv(self) -> None:
+        """Read all input as comma-separated values."""
+        self.csv = True
+        self._separator = Separator(RECORD_END, self._compile)
+        self._choose_splitter()
 
     def _call_hook(self, hook: Callable[[], None]) -> None:
         """Run BEGINFILE, in which `nextfile` may skip the file."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -22,16 +23,18 @@ KEYWORDS = frozenset(
 BUILTINS = frozenset(
     "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand"
     " srand tolower toupper system close fflush strftime systime mktime asort asorti and or xor"
-    " lshift rshift compl strtonum typeof isarray".split()
+    " lshift rshift compl strtonum typeof isarray patsplit".split()
 )
-OPERAND_ENDS = frozenset(("NUMBER", "STRING", "ERE", "NAME", "BUILTIN", ")", "]", "++", "--"))
+OPERAND_ENDS = frozenset(
+    ("NUMBER", "STRING", "ERE", "TYPED", "NAME", "BUILTIN", ")", "]", "++", "--")
+)
 _LINES = 1 << 32
 """More lines than a piece of program text has."""
 COMMENT = "#"
 """The value of a newline behind a comment: it has the place of that."""
-_DIRECTIVE = re.compile(r"@(?:/|[A-Za-z_]*)")
-_JOINED = re.compile(r"(?:[^\\\n]|\\.)*", re.DOTALL)
-_TOKEN = re.compile(
+_DIRECTIVE = lazily(r"@(?:/|[A-Za-z_][A-Za-z_0-9]*|)")
+_JOINED = lazily(r"(?:[^\\\n]|\\.)*", re.DOTALL)
+_TOKEN = lazily(
     r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z)|#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
@@ -50,9 +53,9 @@ _ESCAPES = {
     "v": "\v",
     "r": "\r",
 }
-_REGEX_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
+_REGEX_ESCAPE = lazily(r"\\(.)", re.DOTALL)
 _REGEX_ESCAPES = frozenset("<>`'BywWsS{}()|*+?.^$\\[]/-abfnrtvx01234567\n")
-_ESCAPE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
+_ESCAPE = lazily(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
 
 
 class Source:
@@ -191,7 +194,7 @@ def _string_end(text: str, position: int) -> int:
         if position >= len(text) or text[position] == "\n":
             return -1
         if text[position] == "\\":
-            position += 1
+            position += 2 if text.startswith("\r\n", position + 1) else 1
         elif text[position] == '"':
             return position
 
@@ -295,6 +298,12 @@ class _Lexer:
             return self._regex(start)
         elif value == "@" or (value == "|" and self.text.startswith("&", self.position)):
             found = _DIRECTIVE.match(self.text, start)
+            if found is not None and found[0] == "@/":
+                return self._regex(start + 1, "TYPED")
+            if found is not None and self.text.startswith("(", found.end()) and found[0][1:]:
+                self._token("INDIRECT", found[0][1:], start)
+                self.position = found.end()
+                return True
             shown = "|&" if found is None else found[0]
             message = f"error: gawk's `{shown}' is not available here"
             return self._fail(start, AwkSyntaxError(f"{self.source.place(self.line)}: {message}"))
@@ -321,14 +330,14 @@ class _Lexer:
         self.position = stop + 1
         return True
 
-    def _regex(self, start: int) -> bool:
+    def _regex(self, start: int, kind: str = "ERE") -> bool:
         stop = _regex_end(self.text, start)
         if stop < 0:
             message = "unexpected newline or end of string"
             if start + 1 < len(self.text):
                 message = "unterminated regexp"
             return self._fail(start, point_at(self.source, start + 1, message))
-        self._token("ERE", self.text[start + 1 : stop].replace("\\/", "/"), start)
+        self._token(kind, self.text[start + 1 : stop].replace("\\/", "/"), start)
         self.position = stop + 1
         return True
 

@@ -9,7 +9,8 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.lexer import Source
 
     Expression: TypeAlias = (
-        "Number | Text | Regex | Name | Index | Field | Assign | Ternary | Binary | Unary | Step"
+        "Number | Text | Regex | TypedRegex | IndirectCall"
+        " | Name | Index | Field | Assign | Ternary | Binary | Unary | Step"
         " | Concat | Match | Membership | Call | UserCall | Getline | Grouping | Parenthesized"
     )
     Statement: TypeAlias = (
@@ -62,6 +63,12 @@ class Text(Node):
 
 class Regex(Node):
     """`/source/`."""
+
+    source: str
+
+
+class TypedRegex(Node):
+    """`@/source/` as a value."""
 
     source: str
 
@@ -156,6 +163,13 @@ class UserCall(Node):
     """A call of a function of the program."""
 
     name: str
+    arguments: list[Expression]
+
+
+class IndirectCall(Node):
+    """`@variable(arguments)`: a call of the function whose name the variable holds."""
+
+    variable: Name
     arguments: list[Expression]
 
 

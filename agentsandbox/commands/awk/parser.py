@@ -307,6 +307,8 @@ class _Parser(Terms):
         if token.kind in ("-", "+") and self.peek().kind == "NUMBER":
             self.advance()
             return nodes.Unary(token.line, token.kind, self.operand())
+        if token.kind == "TYPED":
+            return self.regex()
         if token.kind not in ("NUMBER", "STRING", "ERE"):
             raise self.unexpected()
         return self.operand()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands.awk.values import AwkFatal
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
@@ -14,9 +15,9 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-_CODE = re.compile(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|.)", re.DOTALL)
-_ASSERTIONS = re.compile(r"\\[yB<>`']")
-_FEW_CHARACTERS = re.compile(r"\[[^]\\^[-]{2,4}\]")
+_CODE = lazily(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|.)", re.DOTALL)
+_ASSERTIONS = lazily(r"\\[yB<>`']")
+_FEW_CHARACTERS = lazily(r"\[[^]\\^[-]{2,4}\]")
 
 
 def written_plainly(source: str) -> str:

@@ -12,6 +12,7 @@ from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
 from agentsandbox.commands.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile, from_input
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
@@ -26,10 +27,13 @@ if TYPE_CHECKING:
 MAX_SOURCE = 1 << 20
 _LONGEST_KEPT = 16_384
 """Characters of a program that is kept: many long ones would fill the host's memory."""
+_AWKPATH = ".:/usr/local/share/awk"
+_INCLUDE = re.compile(r'^[ \t]*+@include[ \t]++"([^"\n]*+)"[ \t]*+(?:#[^\n]*+)?$', re.MULTILINE)
+_MOST_INCLUDES = 50
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """How warnings about operands begin: they name the line that ran last before the file."""
-_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_ASSIGNMENT = re.compile(rf"({_NAME.pattern})=")
+_NAME = lazily(r"[A-Za-z_][A-Za-z0-9_]*")
+_ASSIGNMENT = lazily(rf"({_NAME.pattern})=")
 _PROCINFO = {
     "version": "5.2.1",
     "platform": "posix",
@@ -95,8 +99,47 @@ def _read_start(ctx: CommandContext, source: ByteReader) -> bytes:
     return b"".join(parts)
 
 
+def _found(ctx: CommandContext, name: str) -> str:
+    """Return where AWKPATH has a program file, or the name itself."""
+    if "/" in name or name in ("", "-"):
+        return name
+    for directory in ctx.env.get("AWKPATH", _AWKPATH).split(":"):
+        for candidate in (name, f"{name}.awk"):
+            path = f"{directory or '.'}/{candidate}"
+            if ctx.fs.is_file(ctx.path(path)):
+                return candidate if directory in ("", ".") else path
+    return name
+
+
+def _with_includes(
+    ctx: CommandContext, source: Source, done: set[str], depth: int = 0
+) -> list[Source]:
+    """Return a piece of a program with the files that it includes, each once, in their places."""
+    if "@include" not in source.text:
+        return [source]
+    if depth > _MOST_INCLUDES:
+        raise CommandError("fatal: @include: nested too deeply", 2)
+    found: list[Source] = []
+    start = 0
+    for include in _INCLUDE.finditer(source.text):
+        ctx.budget.step()
+        lines = source.text.count("\n", 0, start)
+        before = source.text[start : include.start()]
+        if before.strip():
+            found.append(Source(source.name, "\n" * lines + before))
+        start = include.end()
+        path = _found(ctx, include[1])
+        if path in done:
+            continue
+        done.add(path)
+        found += _with_includes(ctx, _read_source(ctx, include[1]), done, depth + 1)
+    lines = source.text.count("\n", 0, start)
+    return [*found, Source(source.name, "\n" * lines + source.text[start:])]
+
+
 def _read_source(ctx: CommandContext, name: str) -> Source:
     """Return the text of a program file."""
+    name = _found(ctx, name)
     try:
         is_stdin = name in ("-", "/dev/stdin")
         source = ctx.stdin if is_stdin else ctx.fs.open(ctx.path(name), "r")
@@ -120,17 +163,22 @@ def run_program(
     operands: list[str],
     *,
     by_bytes: bool,
+    csv: bool = False,
 ) -> int:
     """Run a program and return its exit status.
 
     sources    pairs of (whether it is a file's name, text or name)
     variables  the words NAME=VALUE of `-v`
+    csv        whether the input is comma-separated values
     by_bytes   whether a byte is a character, as it is in the locale C
     """
     read = [
         _read_source(ctx, text) if is_file else Source("cmd. line", text)
         for is_file, text in sources
     ]
+    if any("@include" in source.text for source in read):
+        done = {_found(ctx, text) for is_file, text in sources if is_file}
+        read = [piece for source in read for piece in _with_includes(ctx, source, done)]
     pairs = [_split_assignment(word) for word in variables]
     if by_bytes:
         read = [Source(source.name, bytewise(source.text)) for source in read]
@@ -153,6 +201,8 @@ def run_program(
         _report(ctx, line, told)
     running = _Run(ctx, compiled, by_bytes=by_bytes)
     running.rt.told |= told
+    if csv:
+        running.rt.read_csv()
     return running.run(pairs, operands)
 
 
@@ -185,7 +235,7 @@ class _Run:
         kept = self.ctx.budget.keep(rt)
         try:
             self._prepare(variables, operands)
-            failure = self._guarded()
+            failure = self.ctx.budget.on_fresh_stack(self._guarded)
             if failure:
                 rt.flush_output()
                 rt.status = 2

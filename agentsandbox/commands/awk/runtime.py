@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
+from agentsandbox.commands.awk.csv_input import csv_fields
+from agentsandbox.commands.awk.fields import matches
 from agentsandbox.commands.awk.formats import as_bytes, format_values
 from agentsandbox.commands.awk.functions import conversions, namespace
 from agentsandbox.commands.awk.input import Input
@@ -15,7 +15,8 @@ from agentsandbox.commands.awk.records import split_by_pattern
 from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.commands.awk.times import format_time, make_time
-from agentsandbox.commands.awk.values import NUMBER_STARTS, Unset, from_input, to_number
+from agentsandbox.commands.awk.values import NUMBER_STARTS, AwkFatal, Unset, from_input, to_number
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +30,12 @@ if TYPE_CHECKING:
 
 _NUMBERS = [str(number) for number in range(1, 65)]
 _PIECE = 4096
-_NO_CHARACTER = re.compile("[\udc80-\udcff]")
+_NO_CHARACTER = lazily("[\udc80-\udcff]")
+
+
+def _quoted(character: str) -> str:
+    """Return a regular expression for one character."""
+    return f"\\{character}" if character in "^$.[]|()*+?{}\\/" else character
 
 
 class Runtime(Input):
@@ -120,7 +126,7 @@ class Runtime(Input):
                 pieces = split_by_pattern(separator, text, step)
         else:
             by = self.text(self.FS) if separator is None else separator
-            splitter = self._splitters.get(by)
+            splitter = csv_fields if self.csv and separator is None else self._splitters.get(by)
             if splitter is None:
                 splitter = self._splitters[by] = self._splitter_of(by)
             pieces = splitter(text)
@@ -145,6 +151,91 @@ class Runtime(Input):
             numbers = map(str, range(start + 1, start + len(part) + 1))
             array.update(zip(numbers, map(from_input, part), strict=True))
         return float(len(pieces))
+
+    def is_nonfatal(self, name: str) -> bool:
+        """Whether PROCINFO says that an output that cannot be opened does not end the program."""
+        info = self.arrays.get("PROCINFO", ())
+        return "NONFATAL" in info or f"{name}{self.SUBSEP}NONFATAL" in info
+
+    def _fill_arrays(
+        self, array: Array, pieces: list[str], between: Array | None, gaps: list[str], first: int
+    ) -> float:
+        """Put pieces and what is between them into two arrays."""
+        if between is array:
+            raise AwkFatal("split: cannot use the same array for second and fourth args")
+        self.budget.charge((len(pieces) + len(gaps)) * 16)
+        self.budget.step(len(pieces) + 1)
+        array.clear()
+        array.update((str(at), from_input(piece)) for at, piece in enumerate(pieces, 1))
+        if between is not None:
+            between.clear()
+            between.update((str(at), gap) for at, gap in enumerate(gaps, first))
+        return float(len(pieces))
+
+    def split_apart(
+        self, text: str, array: Array, separator: Pattern | str | None, between: Array | None
+    ) -> float:
+        """`split` with a fourth argument, which gets the separators."""
+        by = self.text(self.FS) if separator is None else separator
+        if by == "":
+            return self._fill_arrays(array, list(text), between, [""] * max(0, len(text) - 1), 1)
+        trims = by == " "
+        if isinstance(by, str):
+            is_single = len(by) == 1 and not trims
+            by = self.dynamic_pattern(
+                "[ \t\n]+" if trims else _quoted(by) if is_single else by
+            )
+        pieces: list[str] = []
+        gaps: list[str] = []
+        start = at = 0
+        while text and at <= len(text):
+            self.budget.step()
+            found = by.search(text, at)
+            if found is None:
+                break
+            left, right = found.span()
+            if left == right:
+                at = left + 1
+                continue
+            pieces.append(text[start:left])
+            gaps.append(text[left:right])
+            start = at = right
+        pieces += [text[start:]] if text else []
+        if not trims:
+            return self._fill_arrays(array, pieces, between, gaps, 1)
+        before = after = ""
+        if gaps and not pieces[0]:
+            pieces, before, gaps = pieces[1:], gaps[0], gaps[1:]
+        if gaps and not pieces[-1]:
+            pieces, after, gaps = pieces[:-1], gaps[-1], gaps[:-1]
+        pieces = [] if pieces == [""] else pieces
+        count = self._fill_arrays(array, pieces, between, gaps, 1)
+        if between is not None and before:
+            between["0"] = before
+        if between is not None and after:
+            between[str(len(pieces))] = after
+        return count
+
+    def patsplit(
+        self, text: str, array: Array, separator: Pattern | str | None, between: Array | None
+    ) -> float:
+        """`patsplit`: the elements are what matches, the fourth argument what is between."""
+        pattern = self.text(self.FPAT) if separator is None else separator
+        if isinstance(pattern, str):
+            pattern = self.dynamic_pattern(pattern)
+        gaps: list[str] = []
+        pieces = matches(pattern, text, self.budget.step, gaps)
+        return self._fill_arrays(array, pieces, between, gaps, 0)
+
+    def call_by_name(self, name: str, values: list[Any]) -> Any:
+        """`@name(…)`: call a function of the program, or a built-in one."""
+        found = self.functions.get(name)
+        if found is not None:
+            function, kinds = found
+            return function(*values[: len(kinds)])
+        from agentsandbox.commands.awk.indirect import call_builtin
+
+        return call_builtin(self, name, values)
 
     def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
         """`sub` and `gsub`: put the new text in `got`, return the number of replacements."""

@@ -30,7 +30,8 @@ SPECIAL_NAMES = frozenset(
 SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
 _NUMERIC_CALLS = frozenset(
     "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close"
-    " fflush systime mktime asort asorti and or xor lshift rshift compl strtonum isarray".split()
+    " fflush systime mktime asort asorti and or xor lshift rshift compl strtonum isarray"
+    " patsplit".split()
 )
 _NUMERIC_NODES = (
     nodes.Number,
@@ -42,7 +43,9 @@ _NUMERIC_NODES = (
     nodes.Getline,
     nodes.Regex,
 )
-_ARRAY_ARGUMENTS = {"split": (1,), "asort": (0, 1), "asorti": (0, 1), "match": (2,)}
+_ARRAY_ARGUMENTS = {
+    "split": (1, 3), "patsplit": (1, 3), "asort": (0, 1), "asorti": (0, 1), "match": (2,),
+}  # fmt: skip
 _SPLITTERS = frozenset(("FS", "FPAT", "FIELDWIDTHS"))
 
 
@@ -281,6 +284,12 @@ class Scopes:
             isinstance(argument, nodes.Index) for argument in node.arguments
         )
 
+    def _visit_indirect(self, node: nodes.IndirectCall, function: str, in_begin: bool) -> None:
+        self.indirect = self.nested = self.changes_fields = True
+        self._fields(every=True)
+        for argument in node.arguments:
+            self._mix(function, argument)
+
     def _visit_return(self, node: nodes.Return, function: str, in_begin: bool) -> None:
         if node.value is not None and function:
             self._returns.append((function, node.value))
@@ -347,4 +356,5 @@ _VISITS: dict[type, Callable[[Scopes, Any, str, bool], None]] = {
     nodes.Call: Scopes._visit_call,
     nodes.UserCall: Scopes._visit_user_call,
     nodes.Return: Scopes._visit_return,
+    nodes.IndirectCall: Scopes._visit_indirect,
 }

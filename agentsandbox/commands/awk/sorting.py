@@ -46,9 +46,10 @@ def sorted_keys(rt: Run, array: Array, how: str) -> list[str]:
 
 
 def _key(rt: Run, array: Array, by_index: bool, kind: str) -> Callable[[str], Any]:
-    text = rt.text
+    plain = rt.text
+    text = (lambda value: plain(value).casefold()) if rt.IGNORECASE else plain
     if by_index:
-        return (lambda key: key) if kind == "str" else (lambda key: (to_number(key), key))
+        return text if kind == "str" else (lambda key: (to_number(key), text(key)))
 
     def rank(key: str) -> Any:
         value = array[key]

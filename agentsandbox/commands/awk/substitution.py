@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -24,8 +26,8 @@ _LONG = 1 << 20
 _SHORT = 4096
 _SHORT_REPLACEMENT = 256
 """Characters of a text and of a replacement up to which nothing needs accounting."""
-_AMPERSAND = re.compile(r"(\\*)&|[^\\&]+|\\+")
-_GROUP = re.compile(r"\\([0-9])|\\(.?)|&|[^\\&]+", re.DOTALL)
+_AMPERSAND = lazily(r"(\\*)&|[^\\&]+|\\+")
+_GROUP = lazily(r"\\([0-9])|\\(.?)|&|[^\\&]+", re.DOTALL)
 
 
 def substituter(rt: Run, pattern: Pattern, replacement: str, every: bool) -> Callable[[str], float]:

@@ -38,12 +38,16 @@ _BINARY = {
     "/": _MULTIPLY, "%": _MULTIPLY, "^": _POWER,
 }  # fmt: skip
 _OPERAND_STARTS = frozenset(
-    ("NUMBER", "STRING", "ERE", "NAME", "CALL", "BUILTIN", "$", "!", "(", "-", "+", "++", "--")
-)
+    (
+        "NUMBER", "STRING", "ERE", "TYPED", "NAME", "CALL", "INDIRECT", "BUILTIN", "$", "!", "(",
+        "-", "+", "++", "--",
+    )
+)  # fmt: skip
 _CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
 _MANY = 10_000
 _ARGUMENT_COUNTS = {
-    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 3), "sub": (2, 3),
+    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3),
+    "patsplit": (2, 4),
     "gsub": (2, 3), "gensub": (3, 4), "match": (2, 3), "sprintf": (0, _MANY), "sin": (1, 1),
     "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1), "sqrt": (1, 1), "int": (1, 1),
     "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
@@ -264,7 +268,8 @@ class Terms:
                 self.advance()
                 if isinstance(left, nodes.Regex):
                     self.warn("regular expression on left of `~' or `!~' operator", token.line)
-                left = nodes.Match(token.line, left, self.binary(_COMPARE), kind == "!~")
+                pattern = _as_pattern(self.binary(_COMPARE))
+                left = nodes.Match(token.line, left, pattern, kind == "!~")
                 compared = False
             elif kind == "in" and minimum <= _IN:
                 self.advance()
@@ -374,6 +379,17 @@ class Terms:
             self.warn(message, token.line)
         return nodes.Regex(token.line, token.value)
 
+    def typed_regex(self) -> Expression:
+        token = self.advance()
+        return nodes.TypedRegex(token.line, token.value)
+
+    def indirect_call(self) -> Expression:
+        token = self.advance()
+        variable = self.variable(token)
+        arguments = self.arguments()
+        self.advance()
+        return nodes.IndirectCall(token.line, variable, arguments)
+
     def field(self) -> Expression:
         token = self.advance()
         self.deeper()
@@ -382,7 +398,9 @@ class Terms:
             number = self.pre_step()
         elif self.token.kind in ("-", "+", "!"):
             sign = self.advance()
-            number = nodes.Unary(sign.line, sign.kind, self.operand())
+            number = nodes.Unary(sign.line, sign.kind, self.raise_power(self.postfix(False)))
+        elif self.token.kind == "$":
+            number = self.postfix(False)
         else:
             number = self.operand()
         self.nesting -= 1
@@ -441,6 +459,9 @@ class Terms:
 
     def call(self) -> Expression:
         token = self.advance()
+        if token.value in self.parameters:
+            message = f"attempt to use non-function `{token.value}' in function call"
+            raise self.error(f"error: {message}", token.line)
         arguments = self.arguments()
         for number, argument in enumerate(arguments, 1):
             if isinstance(argument, nodes.Regex):
@@ -462,6 +483,9 @@ class Terms:
         if not lowest <= len(arguments) <= highest:
             message = f"{len(arguments)} is invalid as number of arguments for {name}"
             raise point_at(self.source, self.token.position, message)
+        place = _PATTERN_ARGUMENTS.get(name, _MANY)
+        if place < len(arguments):
+            arguments[place] = _as_pattern(arguments[place])
         if name == "index" and isinstance(arguments[1], nodes.Regex):
             raise self.error("fatal: index: regexp constant as second argument is not allowed")
         if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
@@ -472,6 +496,17 @@ class Terms:
             )
         self.advance()
         return nodes.Call(token.line, name, arguments)
+
+
+_PATTERN_ARGUMENTS = {"sub": 0, "gsub": 0, "gensub": 0, "match": 1, "split": 2, "patsplit": 2}
+"""Which argument of a function is a regular expression."""
+
+
+def _as_pattern(expression: Expression) -> Expression:
+    """Return an expression where a regular expression is needed: `@/…/` is `/…/` there."""
+    if isinstance(expression, nodes.TypedRegex):
+        return nodes.Regex(expression.line, expression.source)
+    return expression
 
 
 def _is_changeable(expression: Expression) -> bool:
@@ -488,6 +523,7 @@ def _is_changeable(expression: Expression) -> bool:
 _OPERAND: dict[str, Callable[[Terms], Expression]] = {
     "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name_or_index,
     "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis,
-    "getline": Terms.getline, "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed,
+    "getline": Terms.getline, "TYPED": Terms.typed_regex, "INDIRECT": Terms.indirect_call,
+    "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed,
     "+": Terms.signed, "!": Terms.signed,
 }  # fmt: skip

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -36,6 +38,12 @@ class Strnum(str):
         return to_number(self) != 0.0
 
 
+class Typed(str):
+    """A strongly typed regular expression constant, `@/…/`: text that `typeof` knows."""
+
+    __slots__ = ()
+
+
 class AwkFatal(Exception):
     """A fatal error of the running program. Its line is found by the traceback, unless it happened
     `between_files`: then messages name the line that ran last.
@@ -59,10 +67,8 @@ class AwkNextFile(BaseException):
     """`nextfile`, likewise."""
 
 
-_PREFIX = re.compile(
-    r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII
-)
-_WHOLE = re.compile(
+_PREFIX = lazily(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
+_WHOLE = lazily(
     r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+",
     re.ASCII,
 )
@@ -90,7 +96,7 @@ def to_number(value: object) -> float:
         return value  # type: ignore[return-value]
     if (kind is str or kind is Strnum) and value[-1:] not in _DIGITS:  # type: ignore[index]
         # `float` would refuse most of these
-        return parse_number(value) if value else 0.0  # type: ignore[arg-type]
+        return parse_number(value) if len(value) else 0.0  # type: ignore[arg-type]
     try:
         number = float(value)  # type: ignore[arg-type]
     except ValueError:

@@ -10,6 +10,7 @@ from agentsandbox.commands._text.widths import text_width
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise, decode
 
 TYPE_CHECKING = False
@@ -20,12 +21,12 @@ if TYPE_CHECKING:
     """The cells of a line: tuples of texts are soon out of the garbage collector's sight."""
 
 _PIECE = 1 << 16
-_INVALID = re.compile("[\udc80-\udcff]")
+_INVALID = lazily("[\udc80-\udcff]")
 _TAB = 8
 _BLANKS = " \t\v\f\r"
 _MANY = 256
 """Lines of a table that are written together."""
-_COLORS = re.compile(r"\x1b\[[0-9;:]*m")
+_COLORS = lazily(r"\x1b\[[0-9;:]*m")
 
 
 def _read_lines(ctx: CommandContext, names: Sequence[str], *, tables: bool = True) -> Iterator[str]:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands.columns.tab_stops import TabStops, joined_blocks, rewrite_digits
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.expressions import lazily_bytes
 
-_PARTS = re.compile(rb"\t|\x08|[^\t\x08]+")
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_PARTS = lazily_bytes(rb"\t|\x08|[^\t\x08]+")
+_LINE = lazily_bytes(rb"[^\n]*\n|[^\n]+")
 _ROOM = 1 << 22
 """Bytes that a block may become in one go."""
 

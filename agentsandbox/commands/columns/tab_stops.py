@@ -7,6 +7,7 @@ import re
 from agentsandbox.commands._text.lines import inputs, line_blocks
 from agentsandbox.commands._text.quoting import quote
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import CommandContext
 
-_DIGITS = re.compile(r"-(i*)([0-9].*)\Z", re.DOTALL)
-_ITEM = re.compile(r"([/+]?)([0-9]*)(.*)\Z", re.DOTALL)
+_DIGITS = lazily(r"-(i*)([0-9].*)\Z", re.DOTALL)
+_ITEM = lazily(r"([/+]?)([0-9]*)(.*)\Z", re.DOTALL)
 _MAX = 2**63 - 1
 
 

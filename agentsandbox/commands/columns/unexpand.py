@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands.columns.tab_stops import TabStops, joined_blocks
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.expressions import lazily, lazily_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_OBSOLETE = re.compile(r"-([0-9][0-9,]*)\Z")
-_PARTS = re.compile(rb"[ \t]+|\x08|[^ \t\x08]+")
-_INDENT = re.compile(rb"[ \t]*")
-_LINE = re.compile(rb"[^\n]*\n|[^\n]+")
+_OBSOLETE = lazily(r"-([0-9][0-9,]*)\Z")
+_PARTS = lazily_bytes(rb"[ \t]+|\x08|[^ \t\x08]+")
+_INDENT = lazily_bytes(rb"[ \t]*")
+_LINE = lazily_bytes(rb"[^\n]*\n|[^\n]+")
 
 
 def _rewrite(words: Sequence[str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""`gzip`, `gunzip` and `zcat` (GNU gzip): files compressed with deflate."""
+"""`gzip`, `gunzip`, `uncompress` and `zcat` (GNU gzip): files compressed with deflate."""
 
 from __future__ import annotations
 
@@ -85,3 +85,4 @@ def _gzip_command(
 gzip = _gzip_command("gzip", "Compress or uncompress FILEs (by default, compress FILES in-place).")
 gunzip = _gzip_command("gunzip", "Uncompress FILEs (by default, in-place).", expand=True)
 zcat = _gzip_command("zcat", "Uncompress FILEs to standard output.", expand=True, stdout=True)
+uncompress = _gzip_command("uncompress", "Uncompress FILEs (by default, in-place).", expand=True)

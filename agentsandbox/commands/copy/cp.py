@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import posixpath
 
 from agentsandbox.commands._files.backups import Backups
@@ -10,10 +12,16 @@ from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.choices import choose
 from agentsandbox.commands._text.quoting import quote_always
 from agentsandbox.commands.copy.targets import check_single_directory, name_in, split_operands
-from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
 from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from agentsandbox.kernel.fs.base import Stat
 
 _ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("xattr",), ("all",))
 
@@ -45,6 +53,7 @@ _ATTRIBUTES = (("mode",), ("timestamps",), ("ownership",), ("links",), ("xattr",
     Copy SOURCE to DEST, or SOURCE(s) into DIRECTORY.
 
       -a, --archive                same as -dR --preserve=all
+          --attributes-only        do not copy the content of files
           --backup[=CONTROL]       back up what is replaced: none, simple, existing, numbered
       -b                           like --backup
       -d                           same as --no-dereference --preserve=links
@@ -90,8 +99,11 @@ def cp(ctx: CommandContext, args: Arguments) -> int:
     for source in sources:
         if not parents:
             copier.copy(source, _name_in(target, source) if into else target)
-        elif _make_parents(ctx, source, target, options):
+            continue
+        made = _make_parents(ctx, source, target, options)
+        if made is not None:
             copier.copy(source, join(target, strip_slashes(source).lstrip("/")))
+            _finish_parents(ctx, made, options)
     return ctx.status
 
 
@@ -111,6 +123,7 @@ def _read_options(ctx: CommandContext, args: Arguments) -> CopyOptions:
     options.hard_link = args.flag("link")
     options.symbolic_link = args.flag("symbolic-link")
     options.force = args.flag("force")
+    options.attributes_only = args.flag("attributes-only")
     options.remove_destination = args.flag("remove-destination")
     options.update = args.flag("update")
     options.verbose = args.flag("verbose")
@@ -169,8 +182,14 @@ def _choose_attributes(args: Arguments, options: CopyOptions) -> None:
     options.preserve_links = "links" in kept
 
 
-def _make_parents(ctx: CommandContext, source: str, target: str, options: CopyOptions) -> bool:
-    """Make the directories of `source` under `target`; whether that succeeded."""
+def _make_parents(
+    ctx: CommandContext, source: str, target: str, options: CopyOptions
+) -> list[tuple[str, Stat, int | None]] | None:
+    """Make the directories of `source` under `target`; return None after an error.
+
+    Return for each its name, the `Stat` of the one it stands for, and its mode if it is new.
+    """
+    found: list[tuple[str, Stat, int | None]] = []
     path = ""
     parts = posixpath.dirname(strip_slashes(source)).split("/")
     for part in parts:
@@ -178,19 +197,39 @@ def _make_parents(ctx: CommandContext, source: str, target: str, options: CopyOp
         if part in ("", "."):
             continue
         made = join(target, path.lstrip("/"))
-        if ctx.fs.is_dir(ctx.path(made)):
-            continue
         try:
+            exists = ctx.fs.exists(ctx.path(made))
+            if exists and not ctx.fs.is_dir(ctx.path(made)):
+                raise FileExistsError
             info = ctx.fs.stat(ctx.path(path))
-            ctx.fs.mkdir(ctx.path(made), info.permissions & 0o777 & ~ctx.umask)
-            if options.preserve_mode:
-                ctx.fs.chmod(ctx.path(made), info.permissions)
+            if not info.is_dir:
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+            if exists:
+                found.append((made, info, None))
+                continue
+            mode = (0o777 if options.default_mode else info.permissions & 0o777) & ~ctx.umask
+            ctx.fs.mkdir(ctx.path(made), mode | 0o700)
         except FileExistsError:
             ctx.warn(f"{quote_always(made)} exists but is not a directory")
-            return False
-        except FileNotFoundError:
-            ctx.warn(f"failed to get attributes of {quote_always(path)}: No such file or directory")
-            return False
+            return None
+        except (FileNotFoundError, NotADirectoryError) as error:
+            what = f"failed to get attributes of {quote_always(path)}"
+            ctx.warn(f"{what}: {describe_os_error(error, '')}")
+            return None
+        found.append((made, info, mode))
         if options.verbose:
             ctx.stdout.write(encode(f"{path} -> {made}\n"))
-    return True
+    return found
+
+
+def _finish_parents(
+    ctx: CommandContext, made: Sequence[tuple[str, Stat, int | None]], options: CopyOptions
+) -> None:
+    """Give the directories above a copy the attributes to preserve, also those that existed."""
+    for name, info, mode in reversed(made):
+        if options.preserve_times:
+            ctx.fs.utime(ctx.path(name), info.mtime, atime=info.atime)
+        if options.preserve_mode:
+            ctx.fs.chmod(ctx.path(name), info.permissions)
+        elif mode is not None:
+            ctx.fs.chmod(ctx.path(name), mode)

@@ -159,7 +159,7 @@ def _is_missing(ctx: CommandContext, source: str) -> bool:
 
 def _make_copier(ctx: CommandContext, args: Arguments, backups: Backups) -> Copier:
     options = CopyOptions(backups)
-    options.remove_destination = not options.backups
+    options.remove_destination = True
     options.preserve_times = args.flag("preserve-timestamps")
     options.verbose = args.flag("verbose")
     options.allow_repetition = True

@@ -7,7 +7,7 @@ import posixpath
 
 from agentsandbox.commands._files.backups import Backups
 from agentsandbox.commands._files.canonical import canonicalize, relative_to
-from agentsandbox.commands._files.copying import base_name, same_file
+from agentsandbox.commands._files.copying import base_name, is_one_name, same_file
 from agentsandbox.commands._files.prompts import ask
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.quoting import quote_always
@@ -121,13 +121,17 @@ class _Linker:
         kind = "symbolic" if self.symbolic else "hard"
         try:
             path = ctx.path(target)
+            origin = ctx.path(source) if source else ""
+            if self.logical and not self.symbolic:
+                origin = ctx.fs.realpath(origin)
+                if replace and is_one_name(ctx, origin, target):
+                    return  # the link to be followed leads to the target
             if replace and ctx.fs.exists(path, follow=False):
                 ctx.fs.unlink(path)
             if self.symbolic:
                 ctx.fs.symlink(text, path)
             else:
-                origin = ctx.path(source)
-                ctx.fs.link(ctx.fs.realpath(origin) if self.logical else origin, path)
+                ctx.fs.link(origin, path)
         except OSError as error:
             arrow = "" if error.errno in _UNRELATED else f" => {quote_always(source)}"
             if self.symbolic:
@@ -164,6 +168,7 @@ class _Linker:
             backup directory no-dereference no-target-directory force interactive suffix
             target-directory logical physical relative symbolic verbose help version
         """,
+        macos={"h": "-h is macOS's; GNU ln does not follow a link to a directory with -n"},
     ),
     check=check_single_directory,
     usage="""

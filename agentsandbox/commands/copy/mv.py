@@ -8,7 +8,7 @@ from agentsandbox.commands._files.backups import Backups
 from agentsandbox.commands._files.copying import (
     Copier,
     CopyOptions,
-    base_name,
+    is_one_name,
     same_file,
     strip_slashes,
 )
@@ -61,6 +61,11 @@ class _Mover:
             if not self._settle(source, target, info, existing):
                 return
             if self.backups:
+                if self.backups.destroys(source, target):
+                    shown = quote_always(source)
+                    what = f"backing up {quote_always(target)} might destroy source"
+                    ctx.warn(f"{what};  {shown} not moved")
+                    return
                 try:
                     backup = self.backups.make(target)
                 except OSError as error:
@@ -99,12 +104,22 @@ class _Mover:
         return True
 
     def _is_same(self, source: str, target: str, info: Stat, existing: Stat) -> bool:
-        if same_file(info, existing):
-            return not self.backups or base_name(source) == base_name(target)
-        if not info.is_link or self.backups:
-            return False
+        """Whether the move would lose the file: both names mean it. The rules are GNU's."""
+        ctx, one_node = self.ctx, same_file(info, existing)
+        if self.backups:
+            return one_node and is_one_name(ctx, source, target)
+        if existing.is_link:  # it is removed, not followed
+            return one_node
+        if not info.is_link:
+            return one_node
+        if existing.nlink > 1:
+            try:
+                behind = ctx.fs.realpath(ctx.path(source))
+            except OSError:
+                return False
+            return is_one_name(ctx, behind, target)
         try:
-            return same_file(self.ctx.fs.stat(self.ctx.path(source)), existing)
+            return same_file(ctx.fs.stat(ctx.path(source)), existing)
         except OSError:
             return False
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import string
 
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.commands._text.quoting import quote
+from agentsandbox.commands._text.quoting import quote, quote_as
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
@@ -38,7 +38,15 @@ def mktemp(ctx: CommandContext, args: Arguments) -> int:
     if len(args.operands) > 1:
         raise UsageError("too many templates")
     whole = args.operands[0] if args.operands else "tmp.XXXXXXXXXX"
-    template, suffix, count = _split(whole, args.value("suffix"))
+    try:
+        template, suffix, count = _split(whole, args.value("suffix"))
+    except CommandError as error:
+        if not args.flag("t") or "X" in whole:
+            raise
+        ctx.warn(error.message)
+        way = "mktemp -t " + quote_as(f"{whole}.XXXXXX", "shell")
+        ctx.advise_macos(f"-t PREFIX is macOS's; GNU mktemp takes a template: {way}")
+        return 1
     directory = _choose_directory(ctx, args, whole)
     if directory is not None:
         template = (

@@ -13,12 +13,13 @@ from agentsandbox.commands._time.times import nanoseconds
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.strftime import Moment
 from agentsandbox.kernel.formats.timezones import days_from_civil, find_zone
 from agentsandbox.kernel.fs.base import Timestamp
 
 _TIMES = (("atime", "access", "use"), ("mtime", "modify"))
-_STAMP = re.compile(r"(\d\d|\d{4})?(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d\d))?", re.ASCII)
+_STAMP = lazily(r"(\d\d|\d{4})?(\d\d)(\d\d)(\d\d)(\d\d)(?:\.(\d\d))?", re.ASCII)
 _DAYS = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
 
 

@@ -150,6 +150,12 @@ class _Dates:
             date debug file iso-8601 reference resolution rfc-email rfc-822 rfc-2822
             rfc-3339 set uct utc universal help version
         """,
+        macos={
+            "v": "-v is macOS's; GNU date reads words: date -d '1 day ago', "
+            "date -d '2024-01-31 +1 month'",
+            "j": "-j and -f FORMAT are macOS's; GNU date reads a date with -d: "
+            "date -d '2024-01-31 12:00' +%s",
+        },
         read_error=("NAME: 'standard input': REASON", 1),
     ),
     check=_check_formats,
@@ -206,7 +212,12 @@ def date(ctx: CommandContext, args: Arguments) -> int:
         try:
             moment = nanoseconds(ctx.fs.stat(ctx.path(reference)).mtime)
         except OSError as error:
-            raise CommandError(describe_os_error(error, shown_name(reference))) from None
+            ctx.warn(describe_os_error(error, shown_name(reference)))
+            if reference.isdecimal():
+                ctx.advise_macos(
+                    f"-r SECONDS is macOS's; GNU date shows a time in seconds with -d @{reference}"
+                )
+            return 1
     else:
         moment = nanoseconds(ctx.host.clock())
     dates.show(moment)

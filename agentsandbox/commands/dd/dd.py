@@ -214,7 +214,8 @@ class _Copy:
             if len(pieces) > 1 or got >= _PIECE:
                 self.ctx.budget.step()
                 if self.options.one_buffer and "sync" not in self.options.conversions:
-                    self._write(pieces.pop())
+                    self._write(b"".join(pieces))
+                    pieces.clear()
                 else:
                     self.ctx.budget.charge(got)
             if not whole:

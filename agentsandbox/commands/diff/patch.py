@@ -406,11 +406,11 @@ class _Job:
         self.ctx.fs.chmod(self.ctx.path(name), permissions)
 
     def _permissions(self, name: str) -> int:
-        """Return the permissions of a file, or those of a new one."""
+        """Return the permissions of a file, without set-ID and sticky bits, or of a new one."""
         path = self.ctx.path(name)
         if not self.ctx.fs.exists(path):
             return 0o666 & ~self.ctx.umask
-        return self.ctx.fs.stat(path).permissions
+        return self.ctx.fs.stat(path).permissions & 0o777
 
     def _store(self, name: str, target: str, result: bytes, removed: bool, exists: bool) -> None:
         fs, path = self.ctx.fs, self.ctx.path(target)

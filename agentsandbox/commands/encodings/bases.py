@@ -198,6 +198,11 @@ def _make(name: str, encoding: _Encoding) -> Command:
             pure=True,
             bytewise=True,
             long_options="decode wrap ignore-garbage help version",
+            macos={
+                "D": f"-D is macOS's; GNU {name} decodes with -d",
+                "o": f"-i FILE and -o FILE are macOS's; GNU {name} writes to standard output: "
+                f"{name} FILE > OUTPUT",
+            },
             read_error=("NAME: read error: REASON", 1),
         ),
         values={"wrap": _read_wrap},

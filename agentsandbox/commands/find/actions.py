@@ -118,6 +118,14 @@ def _run(search: Search, words: list[str], cwd: str | None, *, quiet: bool = Fal
     return search.ctx.run(words, cwd=cwd, stdin=Null() if quiet else None)
 
 
+def _place(visit: Visit) -> str:
+    """Return the directory of a file as `getcwd` names it: without links, "." and ".."."""
+    try:
+        return visit.fs.realpath(visit.directory.rstrip("/") or "/")
+    except OSError:
+        return visit.directory  # it is gone or closed: the command reports it
+
+
 def execute(search: Search, words: list[str], *, in_directory: bool, ask: bool) -> Test:
     """Make `-exec … ;` and the like: true if the command succeeds. Each `{}` becomes the path."""
 
@@ -128,7 +136,7 @@ def execute(search: Search, words: list[str], *, in_directory: bool, ask: bool) 
             search.ctx.stderr.write(encode(f"< {words[0]} ... {visit.path} > ? "))
             if search.ctx.stdin.readline()[:1] not in (b"y", b"Y"):
                 return False
-        cwd = (visit.directory.rstrip("/") or "/") if in_directory else None
+        cwd = _place(visit) if in_directory else None
         search.ctx.budget.charge(sum([len(word) + len(name) * word.count("{}") for word in words]))
         return _run(search, [word.replace("{}", name) for word in words], cwd, quiet=ask) == 0
 
@@ -156,7 +164,7 @@ def execute_many(search: Search, words: list[str], *, in_directory: bool) -> Tes
         name = visit.path
         if in_directory:
             name = _local(visit)
-            here = visit.directory.rstrip("/") or "/"
+            here = _place(visit)
             if directory != here:
                 flush()
                 directory = here

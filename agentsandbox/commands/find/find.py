@@ -90,6 +90,12 @@ def _read_options(search: Search, words: list[str]) -> int:
                 raise CommandError("Please specify a decimal number immediately after -O")
         elif word == "--":
             return position + 1
+        elif word == "-E":
+            search.ctx.warn(f"unknown predicate `{word}'")
+            search.ctx.advise_macos(
+                "-E is macOS's; GNU find has -regextype posix-extended before -regex"
+            )
+            raise CommandError("")
         else:
             break
         position += 1

@@ -11,6 +11,7 @@ import stat
 from agentsandbox.commands._files.modes import format_mode, type_letter
 from agentsandbox.commands._files.names import quote_as
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.strftime import format_date
 from agentsandbox.kernel.fs.base import nanoseconds
 from agentsandbox.kernel.streams import decode, encode
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.find.visits import Visit
     from agentsandbox.kernel.fs.base import Stat
 
-_DIRECTIVE = re.compile(r"%([-#+ 0]*)([0-9]*)(\.[0-9]*)?([ABCT].|.|\Z)", re.ASCII | re.DOTALL)
+_DIRECTIVE = lazily(r"%([-#+ 0]*)([0-9]*)(\.[0-9]*)?([ABCT].|.|\Z)", re.ASCII | re.DOTALL)
 _ESCAPES = {"a": "\a", "b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v", "\\": "\\"}
 _FRACTION = {"S": "%S", "T": "%H:%M:%S", "X": "%H:%M:%S", "+": "%Y-%m-%d+%H:%M:%S"}
 _TIME_LETTERS = frozenset("aAbBcCdDeFgGhHIjklmMnpPrRstuUVwWxyYzZ")

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _AND = frozenset(("-a", "-and"))
 _OR = frozenset(("-o", "-or"))
 _NOT = frozenset(("!", "-not"))
+_DASHED = {"-(": "(", "-)": ")", "-!": "!", "-,": ","}
+"""Operators with a hyphen before them, as the other operators have one."""
 MAX_DEPTH = 100
 """The deepest nesting of closures."""
 
@@ -59,10 +61,9 @@ class _Node:
 class _Group:
     """The contents of one pair of parentheses."""
 
-    __slots__ = ("conjunction", "lists", "negated", "opener", "outer_negated")
+    __slots__ = ("lists", "negated", "outer_negated")
 
-    def __init__(self, opener: str, outer_negated: bool) -> None:
-        self.opener = opener
+    def __init__(self, outer_negated: bool) -> None:
         self.outer_negated = outer_negated
         self.lists: list[list[list[_Node]]] = [[[]]]
         self.negated = False
@@ -162,7 +163,7 @@ class _Parser:
     def __init__(self, search: Search, words: Sequence[str]) -> None:
         self.search = search
         self.predicates = Predicates(search, words)
-        self.groups = [_Group("", outer_negated=False)]
+        self.groups = [_Group(outer_negated=False)]
         self.previous = ""
         self.expects = True
 
@@ -193,22 +194,23 @@ class _Parser:
 
     def _read(self, word: str) -> None:
         group = self.groups[-1]
-        if word == "(":
-            self.groups.append(_Group(word, group.negated))
+        operator = _DASHED.get(word, word)
+        if operator == "(":
+            self.groups.append(_Group(group.negated))
             group.negated = False
             self._now_expects(word)
-        elif word == ")":
-            self._close()
-        elif word in _NOT:
+        elif operator == ")":
+            self._close(word)
+        elif operator in _NOT:
             group.negated = not group.negated
             self._now_expects(word)
-        elif word in _AND or word in _OR or word == ",":
+        elif operator in _AND or operator in _OR or operator == ",":
             if self.expects:
                 used = f"you have used a binary operator '{word}' with nothing before it."
                 raise CommandError(f"invalid expression; {used}")
-            if word in _OR:
+            if operator in _OR:
                 group.lists[-1].append([])
-            elif word == ",":
+            elif operator == ",":
                 group.lists.append([[]])
             self._now_expects(word)
         else:
@@ -231,8 +233,11 @@ class _Parser:
             message = f"{quote(predicates.words[start])}: {os.strerror(error.errno or 5)}"
             raise CommandError(message) from None
 
-    def _close(self) -> None:
-        if self.expects and self.previous == "(" and len(self.groups) > 1:
+    def _close(self, word: str) -> None:
+        if self.expects and not self.previous:
+            before = f"expected expression before closing parentheses '{word}'."
+            raise CommandError(f"invalid expression: {before}")
+        if self.expects and self.previous in ("(", "-("):
             raise CommandError("invalid expression; empty parentheses are not allowed.")
         if self.expects and self.previous:
             raise CommandError(f"expected an expression between '{self.previous}' and ')'")
@@ -245,10 +250,10 @@ class _Parser:
         self.expects = False
 
     def _check_end(self) -> None:
-        if self.expects and self.previous == "(":
+        if self.expects and self.previous in ("(", "-("):
             raise CommandError(
                 "invalid expression; expected to find a ')' but didn't see one. Perhaps you need "
-                "an extra predicate after '('"
+                f"an extra predicate after '{self.previous}'"
             )
         if self.expects and self.previous:
             if self.predicates.acts:

@@ -10,6 +10,7 @@ from agentsandbox.commands._files.modes import compile_mode
 from agentsandbox.commands._files.names import quote
 from agentsandbox.commands._time.dates import DateError, parse_date
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.strftime import Moment
 from agentsandbox.kernel.fs.base import nanoseconds
 from agentsandbox.kernel.patterns.filenames import glob_matcher
@@ -59,8 +60,8 @@ class BadArgumentError(Exception):
 
 # numbers
 
-_WHOLE = re.compile(r"[0-9]+", re.ASCII)
-_DECIMAL = re.compile(r"[0-9]++(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
+_WHOLE = lazily(r"[0-9]+", re.ASCII)
+_DECIMAL = lazily(r"[0-9]++(?:\.[0-9]*)?|\.[0-9]+", re.ASCII)
 
 
 def compare(text: str) -> Callable[[int], bool]:

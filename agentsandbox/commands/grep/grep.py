@@ -306,7 +306,8 @@ class _Grep:
         ctx = self.ctx
         if operand == "-":
             self._flush()
-            return self._stream(ctx.stdin, self.args.value("label", "(standard input)") or "")
+            name = self.args.value("label", "(standard input)") or ""
+            return not self._refuses(ctx.stdin, name) and self._stream(ctx.stdin, name)
         try:
             path = ctx.path(operand)
             info = ctx.fs.stat(path)
@@ -461,13 +462,7 @@ class _Grep:
         source = self.ctx.fs.open(path, "r")
         try:
             self._flush()
-            if self._is_output(source):
-                self.failed = True
-                self.ctx.stderr.write(
-                    encode(f"{self.ctx.name}: {name}: input file is also the output\n")
-                )
-                return False
-            return self._stream(source, name)
+            return not self._refuses(source, name) and self._stream(source, name)
         finally:
             source.release()
 
@@ -537,15 +532,22 @@ class _Grep:
 
         return gather
 
-    def _is_output(self, source: File) -> bool:
+    def _refuses(self, source: ByteReader, name: str) -> bool:
+        """Whether the input is the output, so that its end might never come; reports it."""
         report, out = self.report, self.ctx.stdout
-        if report.only_first or report.max_count == 1 or not isinstance(out, File):
+        prints_lines = not (report.only_first or report.count or report.max_count == 1)
+        if not (prints_lines and isinstance(out, File) and isinstance(source, File)):
             return False
         try:
             ours, theirs = source.stat(), out.stat()
         except OSError:
             return False
-        return ours.is_file and theirs.is_file and ours.ino == theirs.ino
+        if not (ours.is_file and theirs.is_file and ours.ino == theirs.ino):
+            return False
+        self.failed = True
+        if not self.silent:
+            self.ctx.warn(f"{name}: input file is also the output", 2)
+        return True
 
     def _stream(self, source: ByteReader, name: str) -> bool:
         report = self.report

@@ -16,9 +16,8 @@ leading context, `pending` counts the lines of trailing context that are still t
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands._text.lines import growing_blocks, short_blocks
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.base import File
 from agentsandbox.kernel.streams import decode, decode_bytewise, encode, position_of
 
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader
 
 _COLORS = {"path": "35", "line": "32", "mark": "36", "match": "01;31"}
-_INVALID = re.compile("[\udc80-\udcff]")
+_INVALID = lazily("[\udc80-\udcff]")
 
 
 class Report:

@@ -12,6 +12,7 @@ import re
 from agentsandbox.commands.grep.rg_syntax import refuse_newlines, translate, with_unicode
 from agentsandbox.contract.command import describe_os_error
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps import RegexError
 from agentsandbox.kernel.regexps.lines import LineSearch, compile_search
 from agentsandbox.kernel.streams import decode
@@ -23,10 +24,10 @@ if TYPE_CHECKING:
     from agentsandbox.commands.grep.rg_report import RgReport
     from agentsandbox.contract.command import Arguments, CommandContext
 
-_META = re.compile(r"[\\^$.|?*+()\[\]{}]")
-_NARROW = re.compile(r"\(\?[a-zA-Z]*-[a-zA-Z]*u")
+_META = lazily(r"[\\^$.|?*+()\[\]{}]")
+_NARROW = lazily(r"\(\?[a-zA-Z]*-[a-zA-Z]*u")
 """A flag that limits classes to ASCII."""
-_NEWLINES = re.compile(r"\\P\{|\\p\{White_Space\}")
+_NEWLINES = lazily(r"\\P\{|\\p\{White_Space\}")
 """Classes with newlines in them: each line must be searched on its own."""
 
 

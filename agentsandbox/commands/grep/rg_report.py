@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands.grep.line_report import FileSearch, Report
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.lines import LineSearch
     from agentsandbox.kernel.streams import ByteReader
 
-_GROUP = re.compile(r"\$(?:\$|(\w+)|\{(\w+)\})")
+_GROUP = lazily(r"\$(?:\$|(\w+)|\{(\w+)\})")
 
 
 def read_whole(source: ByteReader, budget: Budget) -> bytes:

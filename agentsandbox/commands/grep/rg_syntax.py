@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 
 _MISSING = "repetition operator missing expression"
 _UNFINISHED = "incomplete escape sequence, reached end of pattern prematurely"
@@ -22,15 +23,15 @@ _LITERAL_ESCAPES = frozenset("\\.+*?()|[]{}^$#&-~")
 _ESCAPES = frozenset("aftnrvAzbBdDsSwWpPxuU")
 _CLASSES = frozenset("dDsSwWpP")
 _CONTROLS = {"a": "\a", "f": "\f", "t": "\t", "n": "\n", "r": "\r", "v": "\v"}
-_COUNT = re.compile(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
-_GROUP = re.compile(
+_COUNT = lazily(r"\{([0-9]{1,9})(?:,([0-9]{0,9}))?\}")
+_GROUP = lazily(
     r"\((?!\?\))(?:\?P<[A-Za-z_][A-Za-z0-9_]*>|\?([imsux]*(?:-[imsux]+)?)([:)])|(?!\?))"
 )
-_HEXADECIMAL = re.compile(
+_HEXADECIMAL = lazily(
     r"\\(?:[xuU]\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{2})|u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8}))"
 )
-_PROPERTY = re.compile(r"\\[pP](?:[CLMNPSZ]|\{[^}]+\})")
-_NAMED_CLASS = re.compile(
+_PROPERTY = lazily(r"\\[pP](?:[CLMNPSZ]|\{[^}]+\})")
+_NAMED_CLASS = lazily(
     r"\[:\^?(?:alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word"
     r"|xdigit):\]"
 )
@@ -75,7 +76,7 @@ _WIDE = {
     "b": rf"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))",
     "B": rf"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))",
 }
-_BITS = re.compile(
+_BITS = lazily(
     r"\\Q.*?(?:\\E|\Z)|\\(?P<letter>.)|\[:\^?[a-z]+:\]|(?P<open>\[\^?\]?)|(?P<close>\])", re.DOTALL
 )
 

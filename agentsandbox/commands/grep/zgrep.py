@@ -13,6 +13,10 @@ from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.streams import Buffer, BytesReader, decode, encode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.contract.command import Command
+
 _REFUSED = frozenset(
     {
         "directories",
@@ -100,3 +104,30 @@ def _search(ctx: CommandContext, name: str, words: list[str]) -> int:
     finally:
         ctx.stdin = stdin
     return 2 if failed else status
+
+
+def _variant(name: str, option: str) -> Command:
+    @command(
+        name,
+        manners=Manners(checks_output=True, closed_write_error=SILENT),
+        usage=f"""
+    Usage: {name} [GREP-OPTION]... PATTERN [FILE]...
+    The same as zgrep {option}.
+
+          --help    display this help and exit
+    """,
+        raw=True,
+        usage_status=2,
+    )
+    def run(ctx: CommandContext, args: Arguments) -> int:
+        if args.operands[:1] == ["--help"]:
+            ctx.print(run.usage, end="")
+            return 0
+        args.operands = [option, *args.operands]
+        return zgrep.function(ctx, args)  # type: ignore[return-value]
+
+    return run
+
+
+zegrep = _variant("zegrep", "-E")
+zfgrep = _variant("zfgrep", "-F")

@@ -308,6 +308,7 @@ def _order(options: Options) -> tuple[Callable[[Entry], Any] | None, bool]:
             format show-control-chars sort tabsize time time-style zero color hyperlink
             block-size context author help version
         """,
+        macos={"T": "-T is macOS's; GNU ls shows whole times with --time-style=full-iso"},
         write_error=("NAME: write error: REASON", 2),
     ),
 )

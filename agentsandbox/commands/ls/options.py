@@ -10,6 +10,7 @@ from agentsandbox.commands._files.listing import Colors, knows_colors
 from agentsandbox.commands._text.choices import choice_of, choose
 from agentsandbox.commands._text.quoting import STYLES, quote, style_of_environment
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.patterns.filenames import compile_glob
 
 TYPE_CHECKING = False
@@ -28,7 +29,7 @@ _WHEN = (("always", "yes", "force"), ("never", "no", "none"), ("auto", "tty", "i
 _INDICATORS = (("none",), ("slash",), ("file-type",), ("classify",))
 _QUOTING = tuple((name,) for name in STYLES)
 _LONG = frozenset(("l", "g", "o", "numeric-uid-gid", "full-time"))
-_NUMBER = re.compile(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)\Z", re.ASCII)
+_NUMBER = lazily(r"\s*\+?(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)\Z", re.ASCII)
 _DIGITS, _LARGEST = 40, 2**63 - 1
 _RECENT = 31556952 // 2
 """Half a Gregorian year: older files are shown with their year."""

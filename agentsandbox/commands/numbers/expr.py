@@ -9,6 +9,7 @@ from agentsandbox.commands._text.quoting import quote
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise
 
 TYPE_CHECKING = False
@@ -19,8 +20,8 @@ if TYPE_CHECKING:
 
     Value = int | str
 
-_INTEGER = re.compile(r"-?[0-9]+", re.ASCII)
-_ZERO = re.compile(r"-?0+|")
+_INTEGER = lazily(r"-?[0-9]+", re.ASCII)
+_ZERO = lazily(r"-?0+|")
 _MAX_DIGITS = 4000
 _MAX_NESTING = 100
 

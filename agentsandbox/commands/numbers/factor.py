@@ -10,13 +10,14 @@ from agentsandbox.commands._text.lines import lines
 from agentsandbox.commands._text.quoting import quote
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
-_NUMBER = re.compile(r"\s*\+?([0-9]+)\Z", re.ASCII)
+_NUMBER = lazily(r"\s*\+?([0-9]+)\Z", re.ASCII)
 _LARGEST = 2**1024
 _WITNESSES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53)
 _TRIAL_LIMIT = 1000

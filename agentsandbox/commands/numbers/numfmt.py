@@ -12,6 +12,7 @@ from agentsandbox.commands._text.quoting import quote
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _SUFFIXES = "KMGTPEZY"
-_NUMBER = re.compile(r"(-?)([0-9]*)(?:\.([0-9]+))?")
+_NUMBER = lazily(r"(-?)([0-9]*)(?:\.([0-9]+))?")
 _WORDS = {"from": "none auto si iec iec-i", "to": "none si iec iec-i"}
 _CHOICES = {
     option: choice_of(f"--{option}", [(word,) for word in words.split()])
@@ -29,7 +30,7 @@ _MAX_UNSCALED = 18
 _MAX_DIGITS = 27
 _PIECE = 2048
 _PLAIN_DIGITS = 16
-_FIELD = re.compile(r"[ \t\n]*[^ \t\n]*")
+_FIELD = lazily(r"[ \t\n]*[^ \t\n]*")
 
 
 class _Options:

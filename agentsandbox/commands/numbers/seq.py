@@ -9,18 +9,19 @@ from agentsandbox.commands._text.quoting import quote
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_NEGATIVE = re.compile(r"-[.0-9]")
-_DECIMAL = re.compile(
+_NEGATIVE = lazily(r"-[.0-9]")
+_DECIMAL = lazily(
     r"[ \t\n\v\f\r]*+([+-]?)(?=\.?[0-9])([0-9]*+)(\.?)([0-9]*+)(?:[eE]([+-]?[0-9]++))?\Z"
 )
-_INFINITE = re.compile(r"[ \t\n\v\f\r]*([+-]?)inf(?:inity)?\Z", re.IGNORECASE)
-_DIRECTIVE = re.compile(r"%([-+#0 ']*+)([0-9]*+)(?:\.([0-9]*+))?(L?)(.?)", re.DOTALL)
+_INFINITE = lazily(r"[ \t\n\v\f\r]*([+-]?)inf(?:inity)?\Z", re.IGNORECASE)
+_DIRECTIVE = lazily(r"%([-+#0 ']*+)([0-9]*+)(?:\.([0-9]*+))?(L?)(.?)", re.DOTALL)
 _MAX_DIGITS = 4000
 _BLOCK = 16384
 _ROOM = 1 << 22

@@ -10,9 +10,10 @@ from agentsandbox.commands._text.quoting import quote, quote_always
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
-_UNPORTABLE = re.compile(r"[^A-Za-z0-9._/-]")
+_UNPORTABLE = lazily(r"[^A-Za-z0-9._/-]")
 _NAME_MAX, _PATH_MAX = 14, 255
 
 

@@ -22,9 +22,10 @@ def pwd(ctx: CommandContext, args: Arguments) -> int:
     if args.operands:
         ctx.warn("ignoring non-option arguments", ctx.status)
     logical = ctx.env.get("PWD", "")
+    default = "logical" if "POSIXLY_CORRECT" in ctx.env else "physical"
     physical = ctx.fs.realpath(ctx.cwd)
     if (
-        args.last("logical", "physical") == "logical"
+        (args.last("logical", "physical") or default) == "logical"
         and logical.startswith("/")
         and not {".", ".."} & set(logical.split("/"))
     ):

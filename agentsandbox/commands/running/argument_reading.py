@@ -6,6 +6,7 @@ import re
 from itertools import chain
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily_bytes
 from agentsandbox.kernel.streams import BytesReader, encode
 
 TYPE_CHECKING = False
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
     Argument = tuple[bytes, bool]
     """An argument, and whether its input line ends with it (for -L)."""
 
-_SPECIAL = re.compile(rb"[\\'\"\0]")
-_TOKEN = re.compile(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
-_BLANKS = re.compile(rb"[ \t]+")
+_SPECIAL = lazily_bytes(rb"[\\'\"\0]")
+_TOKEN = lazily_bytes(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
+_BLANKS = lazily_bytes(rb"[ \t]+")
 _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
 
 

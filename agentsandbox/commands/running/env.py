@@ -12,6 +12,7 @@ from agentsandbox.commands._text.quoting import quote, quote_always
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -19,11 +20,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _SHEBANG_HINT = "use -[v]S to pass options in shebang lines"
-_BLANK_OPTION = re.compile(r"-- '[ \t\n\v\f\r]'$")
+_BLANK_OPTION = lazily(r"-- '[ \t\n\v\f\r]'$")
 
 
-_WORD = re.compile(r"[ \t\n\v\f\r]+|'[^']*'|\"[^\"]*\"|[^ \t\n\v\f\r'\"]+|.")
-_SPLIT_STRING = re.compile(r"(?:(-[i0]*)S(.+)?|--split-string(?:=(.*))?)\Z", re.DOTALL)
+_WORD = lazily(r"[ \t\n\v\f\r]+|'[^']*'|\"[^\"]*\"|[^ \t\n\v\f\r'\"]+|.")
+_SPLIT_STRING = lazily(r"(?:(-[i0]*)S(.+)?|--split-string(?:=(.*))?)\Z", re.DOTALL)
 
 
 def _split(text: str) -> list[str]:
@@ -153,7 +154,6 @@ def env(ctx: CommandContext, args: Arguments) -> int:
             raise CommandError(
                 f"cannot change directory to {quote_always(directory)}: {error.strerror}", 125
             ) from None
-        environment = environment | ({"PWD": cwd} if "PWD" in environment else {})
     problem = find_problem(ctx, words[0], environment, cwd)
     if problem:
         reason, status = problem_status(problem)

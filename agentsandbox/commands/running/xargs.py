@@ -22,6 +22,7 @@ from agentsandbox.kernel.streams import Null, decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import NoReturn
 
     from agentsandbox.commands.running.argument_reading import Argument
     from agentsandbox.kernel.processes import Process
@@ -148,6 +149,8 @@ class _Runner:
         self.executed = self.warned = False
         self.pending = 0
         """The status of the command line run last, until it is looked at."""
+        self.complaint = ""
+        """An error in the input, which the last command line does not wait for."""
         self.problem = find_problem(ctx, command[0])
 
     def push(self, argument: bytes, ends_line: bool) -> None:
@@ -156,9 +159,7 @@ class _Runner:
         argument = self.cut(argument)
         length = len(argument) + 1
         if self.initial + length > options.max_chars:
-            if self.gathered and not options.exit_if_long:
-                self.flush()
-            raise CommandError("argument line too long")
+            self.give_up("argument line too long")
         if self.size + length > options.max_chars:
             if options.exit_if_long and (options.max_lines or options.max_args):
                 raise CommandError("argument list too long")
@@ -171,6 +172,20 @@ class _Runner:
                 self.flush()
         elif len(self.gathered) == options.max_args:
             self.flush()
+
+    def give_up(self, message: str) -> NoReturn:
+        """Report an error in the input, and run the command with what was gathered before."""
+        self.complaint = message
+        if self.gathered and not self.options.exit_if_long:
+            self.flush()
+        self.complain()
+        raise CommandError("")
+
+    def complain(self) -> None:
+        """Report the error in the input, unless it has been reported."""
+        if self.complaint:
+            self.ctx.warn(self.complaint, self.ctx.status)
+            self.complaint = ""
 
     def cut(self, argument: bytes) -> bytes:
         """Return the argument up to a NUL, of which the first one is reported."""
@@ -241,6 +256,7 @@ class _Runner:
         if self.problem:
             reason, status = problem_status(self.problem)
             raise CommandError(f"{self.command[0]}: {reason}", status)
+        self.complain()
         if not self.slots:
             self.pending = ctx.run(line, stdin=self.stdin)
             return
@@ -323,10 +339,8 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
         else:
             for argument, ends_line in _arguments(ctx, options, source):
                 runner.push(argument, ends_line)
-    except UnmatchedQuoteError:
-        if runner.gathered:
-            runner.flush()
-        raise
+    except UnmatchedQuoteError as error:
+        runner.give_up(error.message)
     if runner.gathered or (options.run_empty and not runner.executed):
         runner.flush()
 
@@ -341,6 +355,10 @@ def _gather(runner: _Runner, source: ByteReader) -> None:
             no-run-if-empty max-chars verbose show-limits exit max-procs
             process-slot-var version help
         """,
+        macos={
+            "J": "-J is macOS's; GNU xargs puts arguments elsewhere with a shell: "
+            "xargs sh -c 'mv \"$@\" DIRECTORY' sh, or one by one with -I {}"
+        },
         unbuffered=True,
         read_error=("NAME: error closing file", 1),
         closed_read_error=("NAME: error closing file: REASON", 1),
@@ -403,8 +421,11 @@ def xargs(ctx: CommandContext, args: Arguments) -> int:
     runner = _Runner(ctx, options, args.operands or ["echo"], child_stdin)
     try:
         _gather(runner, source)
-    except CommandError:
+    except CommandError as error:
+        if error.message:
+            ctx.warn(error.message, ctx.status)
         runner.wait()
-        raise
+        status = (ctx.status or 1) if error.status == 1 else error.status
+        raise CommandError("", status) from None
     runner.wait()
     return ctx.status

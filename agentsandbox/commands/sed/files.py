@@ -209,16 +209,16 @@ class Files:
             raise LimitReached("value_bytes")
         try:
             if suffix:
-                directory, slash, base = path.rpartition("/")
-                backup = suffix.replace("*", base) if "*" in suffix else base + suffix
-                target = self.ctx.path(backup) if "/" in backup else f"{directory}{slash}{backup}"
+                name = original.name  # with its directories: `b_*` of `d/f` means `b_d/f`
+                backup = suffix.replace("*", name) if "*" in suffix else name + suffix
                 failed = "cannot rename"
-                fs.rename(path, target)
+                fs.rename(path, self.ctx.path(backup))
                 failed = "couldn't open file"
             elif (
                 original.is_link or original.info.nlink > 1 or not original.info.permissions & 0o200
             ):
                 fs.unlink(path)
-            fs.write_bytes(path, data, permissions=original.info.permissions)
+            with fs.open(path, "w", permissions=original.info.permissions) as file:
+                file.write(data)
         except OSError as error:
             raise SedError(f"{failed} {describe_os_error(error, original.name)}", 4) from None

@@ -75,6 +75,16 @@ def sed(ctx: CommandContext, args: Arguments) -> int:
         message = f"{ctx.name}: {error.message}\n" if error.message else ""
         ctx.stderr.write(encode(message + _USAGE.lstrip("\n")))
         return error.status
+    has_empty_word = args.flag("in-place") and args.operands[:1] == [""]
+    status = _run(ctx, args)
+    if status and has_empty_word and not args.value("in-place"):
+        ctx.advise_macos(
+            "-i '' is macOS's; GNU sed takes a suffix in the same word only: sed -i 's/a/b/' FILE"
+        )
+    return status
+
+
+def _run(ctx: CommandContext, args: Arguments) -> int:
     files: Files | None = None
     try:
         script = _parse(ctx, args)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._text.versions import version_keys
+from agentsandbox.kernel.expressions import lazily_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,21 +28,18 @@ _NOT_DICTIONARY = bytes(
     [b for b in range(256) if not (chr(b).isalnum() and b < 128) and b not in b" \t"]
 )
 _NOT_PRINTABLE = bytes([b for b in range(256) if not 32 <= b < 127])
-_NUMBER = re.compile(rb"[ \t\n]*(-?)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
+_NUMBER = lazily_bytes(rb"[ \t\n]*(-?)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
 _ONLY_INTEGERS = b"0123456789- \t\n"
-_LEADING_INTEGER = re.compile(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILINE)
-_LEADING_DECIMAL = re.compile(
-    rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))(?![0-9.])", re.MULTILINE
-)
+_LEADING_INTEGER = lazily_bytes(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILINE)
+_DECIMAL = rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))"
+_LEADING_DECIMAL = lazily_bytes(_DECIMAL + rb"(?![0-9.])", re.MULTILINE)
 """Numbers short enough for a float to tell any two of them apart."""
-_LEADING_PLAIN = re.compile(
-    _LEADING_DECIMAL.pattern.replace(b"(?![0-9.])", b"(?![0-9.eExX])"), re.MULTILINE
-)
+_LEADING_PLAIN = lazily_bytes(_DECIMAL + rb"(?![0-9.eExX])", re.MULTILINE)
 """The same numbers, with no exponent or hexadecimal digits behind them."""
-_LEADING_HUMAN = re.compile(
+_LEADING_HUMAN = lazily_bytes(
     rb"^[ \t]*+(-?[0-9]{1,9}+(?:\.[0-9]{1,2}+)?+)(?![0-9.])([KMGTPEZYk]?)", re.MULTILINE
 )
-_GENERAL = re.compile(
+_GENERAL = lazily_bytes(
     rb"[ \t\n\v\f\r]*(?:\+|(-))?(?:(nan(?:\([a-z0-9_]*\))?)"
     rb"|(0x(?:[0-9a-f]+\.?[0-9a-f]*|\.[0-9a-f]+)(?:p[+-]?[0-9]+)?)"
     rb"|(inf(?:inity)?|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?))",
@@ -96,6 +93,8 @@ def converter(flags: set[str], salt: tuple[bytes, bytes]) -> Callable[[Sequence[
             md5(before + text + after, usedforsecurity=False).digest() for text in simple(texts)
         ]
     if "V" in flags:
+        from agentsandbox.commands._text.versions import version_keys
+
         return lambda texts: version_keys(simple(texts))
     return simple
 

@@ -57,12 +57,19 @@ DEVICE = 0xFE00
 MAX_WIDTH = 1 << 16
 
 
+_MACOS = (
+    "-f FORMAT is macOS's; GNU stat has -c: stat -c %s FILE (size), -c %Y (time of change), -c %a "
+    "(mode), -c %U (owner)"
+)
+
+
 @command(
     "stat",
     manners=Manners(
         COREUTILS,
         bytewise=True,
         long_options="dereference file-system format printf terse help version",
+        macos={"%": _MACOS},
     ),
     usage="""
     Usage: stat [OPTION]... FILE...
@@ -89,6 +96,8 @@ def stat(ctx: CommandContext, args: Arguments) -> int:
     for name in args.operands:
         ctx.budget.step()
         printer.print(name)
+    if printer.asks_macos:
+        ctx.advise_macos(_MACOS)
     return ctx.status
 
 
@@ -99,6 +108,8 @@ class _Printer:
         self.ctx = ctx
         self.follow = args.flag("dereference")
         self.filesystem = args.flag("file-system")
+        self.asks_macos = False
+        """Whether a format was given as a file, as macOS's -f takes one."""
         given = args.last("format", "printf")
         terse = args.flag("terse")
         self.newline = given == "format"
@@ -129,6 +140,7 @@ class _Printer:
         except OSError as error:
             what = "cannot read file system information for" if self.filesystem else "cannot statx"
             ctx.warn(f"{what} {quote_always(name)}: {describe_os_error(error, '')}")
+            self.asks_macos = self.asks_macos or (self.filesystem and "%" in name)
             return
         format = self.format
         if self.default:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from agentsandbox.commands._text.lines import shown_name
 from agentsandbox.commands._text.quoting import quote_always
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.fs.base import File
 from agentsandbox.kernel.streams import BytesReader
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
-    from agentsandbox.kernel.fs.base import File
+    from agentsandbox.kernel.streams import ByteReader
 
 
 class Names:
@@ -69,13 +70,23 @@ class Names:
 class Pieces:
     """Writes one piece after the other."""
 
-    __slots__ = ("ctx", "file", "filter_command", "name", "names", "parts", "size", "verbose")
+    __slots__ = (
+        "ctx", "file", "filter_command", "name", "names", "parts", "size", "source", "verbose"
+    )  # fmt: skip
 
     def __init__(
-        self, ctx: CommandContext, names: Names, *, filter_command: str | None, verbose: bool
+        self,
+        ctx: CommandContext,
+        names: Names,
+        source: ByteReader,
+        *,
+        filter_command: str | None,
+        verbose: bool,
     ) -> None:
         self.ctx = ctx
         self.names = names
+        self.source = source.stat() if isinstance(source, File) else None
+        """What is split: no piece may overwrite it."""
         self.filter_command = filter_command
         self.verbose = verbose
         self.file: File | None = None
@@ -93,10 +104,13 @@ class Pieces:
             return
         if self.verbose:
             self.ctx.print(f"creating file {quote_always(self.name)}")
+        path = self.ctx.path(self.name)
         try:
-            self.file = self.ctx.fs.open(
-                self.ctx.path(self.name), "w", permissions=0o666 & ~self.ctx.umask
-            )
+            if self.source is not None and self.ctx.fs.exists(path):
+                if self.ctx.fs.stat(path).ino == self.source.ino:
+                    name = quote_always(self.name)
+                    raise CommandError(f"{name} would overwrite input; aborting")
+            self.file = self.ctx.fs.open(path, "w", permissions=0o666 & ~self.ctx.umask)
         except OSError as error:
             raise CommandError(f"{shown_name(self.name)}: {error.strerror}") from None
 

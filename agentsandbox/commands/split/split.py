@@ -261,7 +261,9 @@ def split(ctx: CommandContext, args: Arguments) -> int:
         ) from None
     if chunks is not None and chunks.kind != "r" and not is_regular(source):
         raise CommandError(f"{shown_name(name)}: cannot determine file size")
-    pieces = Pieces(ctx, names, filter_command=args.value("filter"), verbose=args.flag("verbose"))
+    pieces = Pieces(
+        ctx, names, source, filter_command=args.value("filter"), verbose=args.flag("verbose")
+    )
     try:
         run(source, pieces)
     finally:

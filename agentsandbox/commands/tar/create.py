@@ -39,23 +39,25 @@ class Creation:
         ctx: CommandContext,
         writer: ArchiveWriter,
         options: TarOptions,
-        archive_path: str | None,
+        archive: Stat | None,
         tell: Callable[[Member, str], None] | None,
     ) -> None:
         self.ctx = ctx
         self.writer = writer
         self.options = options
-        self._archive_path = posixpath.normpath(archive_path) if archive_path else None
+        self._archive = archive.ino if archive is not None and archive.is_file else 0
+        """The inode number of the archive, which is not archived; 0 if it is no file."""
         self._tell = tell
         """What -v prints of a member and the file's name."""
         self.recursive = True
-        self.newer_than: Callable[[str, int], bool] | None = None
-        """Whether -u adds a file of this name and time (seconds)."""
+        self.newer_than: Callable[[str, int | None], bool] | None = None
+        """Whether -u adds a file of this name and time (seconds; None for a directory)."""
         self._names = SafeNames(options.warn, options.absolute)
         self._owners = Owners(ctx)
         self._linked: dict[int, str] = {}
-        """The first member's name of each file with several names, by inode number."""
-        self._removals: list[tuple[str, bool]] = []
+        """The first name of each archived file with several names, by inode number."""
+        self._removals: list[tuple[str, str, bool]] = []
+        """Path, name in messages, and whether it is a directory."""
 
     def _fail(self, name: str, doing: str, error: OSError) -> None:
         """Report a file that cannot be archived and go on."""
@@ -87,7 +89,7 @@ class Creation:
             if options.verbose:
                 options.warn(f"{show_in_message(name)}: file is unchanged; not dumped")
             return []
-        if posixpath.normpath(path) == self._archive_path:
+        if self._archive and info.is_file and info.ino == self._archive:
             options.warn(f"{show_in_message(name)}: file is the archive; not dumped")
             return []
         below: list[str] = []
@@ -99,13 +101,17 @@ class Creation:
                 return []
             if self._is_tagged(name, path):
                 return []
-        if self.newer_than is not None and not self.newer_than(name.rstrip("/"), int(info.mtime)):
-            return below
+        if self.newer_than is not None:
+            mtime = None if info.is_dir else int(info.mtime)
+            if not self.newer_than(name.rstrip("/"), mtime):
+                return below
         member = self._member(name, shown, path, info)
         if member is None or not self._write(member, name, path):
             return []
         if options.args.flag("remove-files"):
-            self._removals.append((path, info.is_dir))
+            elsewhere = posixpath.normpath(directory) != self.ctx.cwd
+            path = posixpath.normpath(path) if elsewhere else path
+            self._removals.append((path, path if elsewhere else name, info.is_dir))
         return below
 
     def _is_tagged(self, name: str, path: str) -> bool:
@@ -131,7 +137,7 @@ class Creation:
         member = Member(shown, kind, mode=info.permissions, mtime=nanoseconds(info.mtime))
         if kind == "file":
             member.size = info.size
-            self._link_to_earlier(member, info)
+            self._link_to_earlier(member, name, info)
         elif kind == "link":
             target = self.ctx.fs.readlink(path)
             member.link = options.transformation.apply(target, self.ctx.budget, "s")
@@ -149,13 +155,14 @@ class Creation:
             return False
         return not (self.options.newer_status and nanoseconds(info.ctime) >= limit)
 
-    def _link_to_earlier(self, member: Member, info: Stat) -> None:
+    def _link_to_earlier(self, member: Member, name: str, info: Stat) -> None:
         """Make the member a hard link if the archive already holds the file by another name."""
         if info.nlink < 2 or not info.ino:
             return
-        earlier = self._linked.setdefault(info.ino, member.name)
-        if earlier != member.name:
+        earlier = self._linked.setdefault(info.ino, name)
+        if earlier != name:
             member.kind, member.size = "hard", 0
+            earlier = self.options.transformation.apply(earlier, self.ctx.budget, "h")
             member.link = self._names.strip(earlier, is_link=True)
 
     def _own(self, member: Member, info: Stat) -> None:
@@ -201,7 +208,7 @@ class Creation:
 
     def remove_added(self) -> None:
         """`--remove-files`: delete what was archived, directories last."""
-        for path, is_dir in reversed(self._removals):
+        for path, name, is_dir in reversed(self._removals):
             self.ctx.budget.step()
             try:
                 if is_dir:
@@ -209,4 +216,4 @@ class Creation:
                 else:
                     self.ctx.fs.unlink(path)
             except OSError as error:
-                self._fail(path, "rmdir" if is_dir else "unlink", error)
+                self._fail(name, "rmdir" if is_dir else "unlink", error)

@@ -58,7 +58,13 @@ class Extraction:
         """Return the member's name in the directory, "" if --strip-components leaves nothing."""
         name = self.options.shape(member.name, self._names)
         top = self.options.one_directory
-        return posixpath.join(top, name) if name and top else name
+        if not name or not top:
+            return name
+        inner = name.lstrip("./")
+        if not inner:
+            return top
+        is_there = f"{inner}/".startswith(f"{top}/")
+        return name if is_there else posixpath.normpath(posixpath.join(top, name))
 
     def _path(self, name: str) -> str:
         return posixpath.join(self.directory, name)

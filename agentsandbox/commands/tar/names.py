@@ -90,16 +90,23 @@ class Exclusions:
 
     def __init__(self) -> None:
         self._patterns: list[tuple[re.Pattern[str] | ExtendedGlob, bool]] = []
+        self._names: dict[str, bool] = {}
+        """Patterns without special characters, and whether each is anchored."""
 
     def add(self, pattern: str, *, anchored: bool) -> None:
         """Add a pattern."""
-        self._patterns.append((compile_glob(pattern, extglob=False), anchored))
+        if not re.search(r"[*?\[\\]", pattern):
+            self._names[pattern] = anchored and self._names.get(pattern, True)
+        else:
+            self._patterns.append((compile_glob(pattern, extglob=False), anchored))
 
     def match(self, name: str, budget: Budget) -> bool:
         """Whether the name is excluded."""
-        if not self._patterns:
+        if not self._patterns and not self._names:
             return False
         whole = _variants(name)
+        if self._names and any(self._has_name(variant) for variant in whole):
+            return True
         for pattern, anchored in self._patterns:
             budget.step(len(whole))
             for variant in whole:
@@ -110,6 +117,14 @@ class Exclusions:
                 ):
                     return True
         return False
+
+    def _has_name(self, name: str) -> bool:
+        """Whether a pattern without special characters is the name, or its end if not anchored."""
+        if name in self._names:
+            return True
+        return any(
+            self._names.get(name[at.end() :], True) is False for at in re.finditer("/", name)
+        )
 
 
 class Choice:

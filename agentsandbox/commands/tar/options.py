@@ -219,8 +219,8 @@ class TarOptions:
 
     def _exclude_from(self, value: str) -> None:
         for line in self._lines(value, b"\n", ""):
-            if line:
-                self._exclude(line)
+            if pattern := line.partition("\0")[0]:
+                self._exclude(pattern)
 
     def _files_from(self, value: str) -> None:
         if value in self._lists:
@@ -229,14 +229,32 @@ class TarOptions:
             )
             return
         self._lists.append(value)
-        for number, line in enumerate(self._lines(value, b"\0" if self.null else b"\n", "stat"), 1):
-            if not self.null and line.lstrip().startswith("-"):
+        for number, (line, ended_by_nul) in enumerate(self._listed_names(value), 1):
+            if not ended_by_nul and line.lstrip().startswith("-"):
                 self.ctx.warn(f"{value}:{number}: unrecognized option", 2)
             elif line:
-                name = line if self.null else _unquote(line)
+                name = line if ended_by_nul else _unquote(line)
                 self.operands.append(_Operand(name, self.directory, self.recursive))
 
+    def _listed_names(self, value: str) -> Iterator[tuple[str, bool]]:
+        """Yield (name, whether a NUL ends it); after a first NUL all names of a list end so."""
+        if self.null:
+            yield from ((name, True) for name in self._lines(value, b"\0", "stat"))
+            return
+        lines = self._raw_lines(value, b"\n", "stat")
+        for line in lines:
+            if b"\0" not in line:
+                yield decode(line.removesuffix(b"\n")), False
+                continue
+            self.warn(f"{value}: file name read contains nul character")
+            rest = b"".join([line, *lines])
+            self.ctx.budget.charge(len(rest))
+            yield from ((decode(name), True) for name in rest.split(b"\0"))
+
     def _lines(self, name: str, end: bytes, doing: str) -> Iterator[str]:
+        return (decode(line.removesuffix(end)) for line in self._raw_lines(name, end, doing))
+
+    def _raw_lines(self, name: str, end: bytes, doing: str) -> Iterator[bytes]:
         if name == "-" and self.ctx.stdin.unreadable:
             return  # as if it were empty
         try:
@@ -246,7 +264,7 @@ class TarOptions:
             raise fatal(f"{name}: {doing}{error.strerror}") from None
         for line in source.lines(end):
             self.ctx.budget.step()
-            yield decode(line[:-1] if line.endswith(end) else line)
+            yield line
 
     def _transform(self, value: str) -> None:
         self.transformation.add(value)

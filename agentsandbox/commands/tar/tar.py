@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import re
+import shlex
 
 from agentsandbox.commands.tar.comparison import compare_member
 from agentsandbox.commands.tar.create import Creation
@@ -25,6 +26,7 @@ from agentsandbox.commands.tar.usage import USAGE
 from agentsandbox.contract.command import CommandContext, command
 from agentsandbox.contract.manners import Manners, Release
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.fs.base import File
 from agentsandbox.kernel.streams import BytesReader, encode
 
 TYPE_CHECKING = False
@@ -32,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from agentsandbox.contract.command import Arguments
-    from agentsandbox.kernel.fs.base import File
+    from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.streams import ByteWriter
 
 _EXITING = "Exiting with failure status due to previous errors"
@@ -163,19 +165,19 @@ def _add_operands(
     ctx: CommandContext,
     options: TarOptions,
     target: ByteWriter,
-    path: str | None,
+    archive: Stat | None,
     start: bytes = b"",
-    newer_than: Callable[[str, int], bool] | None = None,
+    newer_than: Callable[[str, int | None], bool] | None = None,
 ) -> None:
     """Write an archive that begins with the members in `start`: all operands that are
-    `newer_than` their members follow. `path` is the archive's own.
+    `newer_than` their members follow. `archive` describes the file that the archive becomes.
     """
     stream = ctx.stderr if options.archive == "-" else ctx.stdout
     listing = Listing(ctx, stream, options.verbose - 1, numeric=options.numeric)
     writer = ArchiveWriter(ctx, target, options.format)
     writer.write(start)
     tell = listing.write if options.verbose else None
-    creation = Creation(ctx, writer, options, path, tell)
+    creation = Creation(ctx, writer, options, archive, tell)
     creation.newer_than = newer_than
     if options.verbose:
         for text in options.dates:
@@ -194,10 +196,12 @@ def _create(ctx: CommandContext, options: TarOptions) -> None:
     if not options.operands and not options.args.flag("files-from"):
         raise UsageError("Cowardly refusing to create an empty archive", 2)
     if options.archive == "-":
-        _add_operands(ctx, options, ctx.stdout, None)
+        out = ctx.stdout
+        archive = out.stat() if isinstance(out, File) and options.format is None else None
+        _add_operands(ctx, options, out, archive)
         return
     target = _open_target(ctx, options)
-    _add_operands(ctx, options, target, ctx.path(options.archive))
+    _add_operands(ctx, options, target, target.stat())
     target.release()
 
 
@@ -232,11 +236,13 @@ def _append(ctx: CommandContext, options: TarOptions) -> None:
             archive.skip_rest()
             end = archive.position
 
-    def newer_than(name: str, mtime: int) -> bool:
-        return options.action == "r" or name not in times or times[name] < mtime
+    def newer_than(name: str, mtime: int | None) -> bool:
+        if options.action == "r" or name not in times:
+            return True
+        return mtime is not None and times[name] < mtime
 
     target = ctx.fs.open(path, "w", permissions=0o666 & ~ctx.umask)
-    _add_operands(ctx, options, target, path, data[:end], newer_than)
+    _add_operands(ctx, options, target, target.stat(), data[:end], newer_than)
     target.release()
 
 
@@ -245,7 +251,11 @@ _DO = {"c": _create, "x": _extract, "t": _list, "r": _append, "u": _append, "d":
 
 def _run(ctx: CommandContext, words: Sequence[str]) -> int:
     try:
-        args = tar.parser().parse(_rewrite(words), in_order=True)
+        defaults = shlex.split(ctx.env.get("TAR_OPTIONS", ""))
+    except ValueError:
+        raise fatal("cannot split TAR_OPTIONS: missing closing quote") from None
+    try:
+        args = tar.parser().parse([*defaults, *_rewrite(words)], in_order=True)
     except UsageError as error:
         if re.fullmatch(r"invalid option -- '[0-7]'", error.message):
             raise UsageError("Options '-[0-7][lmh]' not supported by *this* tar") from None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import posixpath
 import re
 import stat as stat_module
@@ -89,6 +91,12 @@ class Archive:
         self.path = "" if archive == "-" else ctx.path(archive)
         self.removals: list[tuple[str, bool]] = []
         self.changed = 0
+        self.unread = False
+        """Whether a file could not be read."""
+        self.skipped: list[int] = []
+        """Sizes of such files without an old member."""
+        self.added: list[int] = []
+        """Sizes of the files that were read."""
         self.output = ctx.stderr if archive == "-" else ctx.stdout
         self.sources: dict[str, str] = {}
         """The file of each name in the archive, for -j."""
@@ -145,17 +153,26 @@ class Archive:
             if info.is_dir:
                 self.add_directory(here, info)
                 if self.args.flag("recurse-paths"):
-                    entries = reversed(self.ctx.fs.listdir(self.ctx.path(here)))
-                    below = [posixpath.join(here, entry) for entry in entries]
-                    for path in below:
-                        try:
-                            pending.append((path, self.stat(path)))
-                        except OSError:
-                            self.warn(f"could not open for reading: {path}")
+                    pending.extend(self.below(here))
             elif info.is_file or info.is_link:
                 self.add_file(here, info)
             elif stat_module.S_ISFIFO(info.mode) and here != name:
-                self.warn(_FIFO + here)
+                self.warn(_FIFO + self.stored_name(here))
+
+    def below(self, name: str) -> list[tuple[str, Stat]]:
+        """Return the files in a directory, the last first; one that is closed counts as empty."""
+        try:
+            entries = self.ctx.fs.listdir(self.ctx.path(name))
+        except OSError:
+            return []
+        found: list[tuple[str, Stat]] = []
+        for entry in reversed(entries):
+            path = posixpath.join(name, entry)
+            try:
+                found.append((path, self.stat(path)))
+            except OSError:
+                self.warn(f"name not matched: {self.stored_name(path)}")
+        return found
 
     def check_operand(self, name: str) -> None:
         """Warn of a name without a file, before anything is added."""
@@ -220,10 +237,24 @@ class Archive:
             try:
                 self.read_content(entry, name)
             except OSError as error:
-                self.warn(f"could not open for reading: {name} ({error.strerror})")
+                self.skip(stored, info, error)
                 return
         self.keep(entry)
         self.removals.append((name, False))
+
+    def skip(self, name: str, info: Stat, error: OSError) -> None:
+        """Report a file that cannot be read; an old member of that name stays."""
+        self.unread = True
+        is_old = name in self.old
+        self.tell(f"{'updating' if is_old else '  adding'}: {visible(name)}\n")
+        reason = os.strerror(error.errno or 5)
+        self.ctx.stderr.write(encode(f"{name if is_old else 'zip warning'}: {reason}\n"))
+        self.warn(f"could not open for reading: {name}")
+        if is_old:
+            self.warn(f"will just copy entry over: {name}")
+            self.changed += 1
+        else:
+            self.skipped.append(info.size)
 
     def read_content(self, entry: Entry, name: str) -> None:
         path = self.ctx.path(name)
@@ -278,6 +309,7 @@ class Archive:
         entry.comment = old.comment if old is not None else b""
         self.entries[entry.name] = entry
         self.changed += 1
+        self.added.append(entry.size)
         how = f"deflated {percent(entry.size, entry.compressed)}%" if entry.method else "stored 0%"
         sizes = f"\t(in={entry.size}) (out={entry.compressed})" if self.args.flag("verbose") else ""
         self.tell(f"{verb}: {visible(entry.name)}{sizes} ({how})\n")
@@ -285,16 +317,18 @@ class Archive:
     # the rest
 
     def delete(self, names: Sequence[str]) -> None:
-        for name in names:
-            pattern = compile_glob(name, extglob=False)
+        patterns = [(name, compile_glob(name, extglob=False)) for name in names]
+        matched: set[str] = set()
+        for name, pattern in patterns:
             hits = [known for known in self.entries if pattern.match(known)]
             if not hits:
                 self.warn(f"name not matched: {name}")
-            for hit in hits:
-                self.ctx.budget.step()
-                self.changed += 1
-                self.tell(f"deleting: {visible(hit)}\n")
-                del self.entries[hit]
+            matched.update(hits)
+        for hit in [known for known in self.entries if known in matched and self.wanted(known)]:
+            self.ctx.budget.step()
+            self.changed += 1
+            self.tell(f"deleting: {visible(hit)}\n")
+            del self.entries[hit]
 
     def write(self) -> None:
         """Write the archive."""
@@ -350,10 +384,8 @@ class Archive:
 
     def run(self, names: Sequence[str]) -> int:
         """Do what the options ask for; return the exit status."""
+        self.check_writable()
         self.read_old()
-        if self.path and not self.ctx.fs.is_dir(posixpath.dirname(self.path)):
-            self.output.write(b"zip I/O error: No such file or directory")
-            raise FailureError(f"Could not create output file ({self.archive})", 15)
         updates = self.args.flag("update")
         if (self.args.flag("delete") or updates) and not self.old:
             self.warn(f"{self.archive} not found or empty")
@@ -367,10 +399,12 @@ class Archive:
             self.add_operands(operands)
         if self.args.flag("test") and not names and self.old:
             return self.test()
-        if not self.changed:
+        if not self.changed and not self.skipped:
             if updates and self.old:
                 return 12
             self.check_nothing(names)
+        if self.skipped:
+            self.tell_skipped()
         self.write()
         if self.args.flag("verbose"):
             size = sum(entry.size for entry in self.entries.values())
@@ -381,7 +415,30 @@ class Archive:
             self.test()
         if self.args.flag("move"):
             self.remove_added()
-        return 0
+        return 18 if self.unread else 0
+
+    def check_writable(self) -> None:
+        """Raise the error for an archive that cannot be written, before anything else happens."""
+        fs, directory = self.ctx.fs, posixpath.dirname(self.path)
+        if not self.path:
+            return
+        if not fs.is_dir(directory):
+            reason = errno.ENOENT
+        elif fs.access(*((self.path, 2) if fs.exists(self.path) else (directory, 3))):
+            return
+        else:
+            reason = errno.EACCES
+        self.output.write(encode(f"zip I/O error: {os.strerror(reason)}"))
+        raise FailureError(f"Could not create output file ({self.archive})", 15)
+
+    def tell_skipped(self) -> None:
+        """Sum up what was read and what was not."""
+        read = self.added
+        self.tell(
+            "\nzip warning: Not all files were readable\n"
+            f"  files/entries read:  {len(read)} ({sum(read)} bytes)"
+            f"  skipped:  {len(self.skipped)} ({sum(self.skipped)} bytes)\n"
+        )
 
     def check_nothing(self, names: Sequence[str]) -> None:
         """Raise the error that nothing was added; a new archive may be empty with -i."""

@@ -8,11 +8,19 @@ that draw on the budget, and a file whose checksum is wrong is reported.
 
 from __future__ import annotations
 
+import errno
 import os
 import posixpath
 import zlib
 
-from agentsandbox.commands.zip.format import DEFLATED, STORED, ZipFormatError, expand, read_members
+from agentsandbox.commands.zip.format import (
+    DEFLATED,
+    STORED,
+    ZipFormatError,
+    expand,
+    leading_bytes,
+    read_members,
+)
 from agentsandbox.commands.zip.listing import list_short, visible
 from agentsandbox.kernel.fs.base import Timestamp
 from agentsandbox.kernel.patterns.filenames import compile_glob
@@ -58,6 +66,11 @@ _ADVICE = """\
   (please check that you have transferred or created the zipfile in the
   appropriate BINARY mode and that you have compiled UnZip properly)
 """
+
+
+def _doing(error: OSError) -> str:
+    """Return what failed: removing what is in the way, or making the file."""
+    return "delete old" if error.errno in (errno.EISDIR, errno.EPERM) else "create"
 
 
 class Unzip:
@@ -160,7 +173,7 @@ class Unzip:
         tested = len(entries)
         if failed or self.encrypted:
             self.out(f"At least one error was detected in {self.name}.\n", 2)
-        elif not self.unknown:
+        elif not self.unknown and tested:
             self.out(f"No errors detected in compressed data of {self.name}.\n", 2)
         elif tested:
             self.out(f"No errors detected in {self.name} for the {_files(tested)} tested.\n", 2)
@@ -225,8 +238,9 @@ class Unzip:
             self.write(entry, shown, path)
         except OSError as error:
             self.warn(
-                f"error:  cannot create {shown}\n        {os.strerror(error.errno or 5)}\n",
-                50 if error.errno == 28 else 2,
+                f"error:  cannot {_doing(error)} {shown}\n"
+                f"        {os.strerror(error.errno or 5)}\n",
+                50,
             )
 
     def existing(self, path: str) -> Stat | None:
@@ -275,11 +289,10 @@ class Unzip:
         if entry.is_link:
             self.defer_link(entry, shown, path)
             return
-        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  ")
-        info = self.existing(path)
-        if info is not None and not info.is_dir:
+        if self.existing(path) is not None:
             fs.unlink(path)
         file = fs.open(path, "x", permissions=0o644)
+        self.out(f"{_VERBS.get(entry.method, '  inflating')}: {_padded(shown)}  ")
         crc = 0
         try:
             for block in expand(self.data, entry, self.ctx.budget):
@@ -365,7 +378,7 @@ class Unzip:
             list_short(chosen, self.zone, self.quiet, self.ctx.print, summed=whole)
             if not whole:
                 return self.report_damage(len(entries) + 1, out)
-            self.ctx.status = max(self.ctx.status, 11 if missing and not chosen else 0)
+            self.ctx.status = max(self.ctx.status, 0 if chosen else 11)
             return self.ctx.status
         chosen = self.without_unknown(chosen, out)
         if not whole:
@@ -375,7 +388,7 @@ class Unzip:
             self.ctx.status = 81
         if self.encrypted:
             self.ctx.status = max(self.ctx.status, 5)
-        if missing:
+        if missing or not (chosen or self.unknown):
             self.ctx.status = max(self.ctx.status, 11 if whole else 3)
         for name in () if args.flag("t") else missing:
             self.warn(f"caution: filename not matched:  {name}\n")
@@ -408,12 +421,24 @@ class Unzip:
 
     def check_start(self, entries: Sequence[Entry], out: ByteWriter) -> None:
         """Warn of bytes before the first member."""
-        extra = min((entry.offset for entry in entries), default=0)
-        if extra and self.data[:4] != b"PK\3\4":
+        if entries and (extra := leading_bytes(self.data)):
             what = f"{extra} extra bytes at beginning or within zipfile"
             text = f"warning [{self.name}]:  {what}\n  (attempting to process anyway)\n"
             out.write(encode(text))
             self.ctx.status = max(self.ctx.status, 1)
+
+    def make_root(self) -> bool:
+        """Make the directory of -d if it is not there, but none above it; report a failure."""
+        name = self.prefix.rstrip("/") or "/"
+        path = self.ctx.path(name)
+        try:
+            if not self.ctx.fs.is_dir(path):
+                self.ctx.fs.mkdir(path, 0o777 & ~self.ctx.umask)
+        except OSError as error:
+            what = f"checkdir:  cannot create extraction directory: {name}"
+            self.warn(f"{what}\n           {os.strerror(error.errno or 5)}\n", 2)
+            return False
+        return True
 
     def work(self, chosen: list[Entry], missing: list[str], *, whole: bool) -> None:
         """Test, print or extract the members."""
@@ -425,9 +450,8 @@ class Unzip:
                 if self.is_there(entry) and not self.is_locked(entry):
                     self.print_content(entry)
             return
-        if self.prefix:
-            directory = self.ctx.path(self.prefix.rstrip("/") or "/")
-            self.ctx.fs.makedirs(directory, 0o777 & ~self.ctx.umask)
+        if self.prefix and not self.make_root():
+            return
         try:
             for entry in chosen:
                 self.ctx.budget.step()

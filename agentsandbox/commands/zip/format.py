@@ -119,6 +119,13 @@ def read_directory(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry],
     return entries, comment
 
 
+def leading_bytes(data: bytes) -> int:
+    """Return how many bytes precede the archive, as its end record has it."""
+    at = data.rfind(b"PK\5\6", max(0, len(data) - 65557))
+    _, _, _, _, _, size, start, _ = _END.unpack_from(data, at)
+    return int(at - size - start)
+
+
 def read_members(data: bytes, budget: Budget, zone: str) -> tuple[list[Entry], bytes, int]:
     """Return the readable members, the archive's comment, and the declared number of members."""
     at = data.rfind(b"PK\5\6", max(0, len(data) - 65557))

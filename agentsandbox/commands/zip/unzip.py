@@ -1,7 +1,11 @@
 """`unzip` and `zipinfo` (Info-ZIP): list, test and extract archives, into the directory only."""
 
+# TM-MOUNT-6
+
 from __future__ import annotations
 
+import errno
+import os
 import posixpath
 import re
 
@@ -45,7 +49,12 @@ def _find(ctx: CommandContext, name: str) -> list[str]:
     """Return the archives that a name means, with or without its suffix, or as a pattern."""
     for candidate in (name, f"{name}.zip", f"{name}.ZIP"):
         if candidate and ctx.fs.is_file(ctx.path(candidate)):
-            return [candidate]
+            if ctx.fs.access(ctx.path(candidate), 4):
+                return [candidate]
+            reason = os.strerror(errno.EACCES)
+            what = f"error:  cannot open zipfile [ {candidate} ]\n        {reason}\n"
+            ctx.stderr.write(encode(what))
+            return []
     directory, base = posixpath.split(name)
     if not re.search(r"[*?\[]", base):
         return []
@@ -292,5 +301,7 @@ def _inform(ctx: CommandContext, options: Arguments, found: str, excluded: Seque
         return
     if whole:
         ctx.print(totals(chosen))
+    if not chosen:
+        ctx.status = 11
     for name in missing:
         unzipped.warn(f"caution: filename not matched:  {name}\n", 11)

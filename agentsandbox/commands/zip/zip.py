@@ -109,8 +109,10 @@ def zip(ctx: CommandContext, args: Arguments) -> int:
             return 0
         if "--" in words and not any(word[:1] != "-" for word in words[: words.index("--")]):
             raise _wrong("can't use -- before archive name")
-        if not options.operands and (include or exclude):
+        if len(options.operands) < 2 and (include or exclude) and not options.flag("update"):
             raise _wrong("nothing to select from")
+        if options.flag("delete") and options.operands[:1] in ([], ["-"]):
+            raise _wrong("can't use -d, -f, -u, -U, or -g on stdout\n")
         names = options.operands[1:] if words else ["-"]
         archive = options.operands[0] if options.operands else "-"
         if options.flag("names-stdin"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.printf import encode_code_point
 from agentsandbox.kernel.streams import encode
 
@@ -11,12 +12,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_OPTIONS = re.compile("-[neE]+")
+_OPTIONS = lazily("-[neE]+")
 _SIMPLE = {
     "a": b"\a", "b": b"\b", "e": b"\x1b", "E": b"\x1b", "f": b"\f", "n": b"\n", "r": b"\r",
     "t": b"\t", "v": b"\v", "\\": b"\\",
 }  # fmt: skip
-_BASH_ESCAPE = re.compile(
+_BASH_ESCAPE = lazily(
     r"\\(?:([abeEfnrtv\\])|(c)|0([0-7]{0,3})"
     r"|x([0-9A-Fa-f]{1,2})|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8}))"
 )

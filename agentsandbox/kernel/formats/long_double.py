@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
+
 _MANTISSA = 64
 _LEAST_EXPONENT = -16445
 _MOST_EXPONENT = 16383
 _DIGITS = 1200
 """Decimal digits that are read; one more stands for all further digits that are not 0."""
 
-_NUMBER = re.compile(
+_NUMBER = lazily(
     r"[ \t\n\v\f\r]*([+-]?)"
     r"(?:0[xX](?P<hex>[0-9a-fA-F]+)"
     r"|(?P<digits>[0-9]++(?:\.[0-9]*)?|\.[0-9]+)(?:[eE](?P<exponent>[+-]?[0-9]+))?"

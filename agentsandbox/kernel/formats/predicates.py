@@ -6,6 +6,8 @@ import operator
 import re
 import stat as stat_module
 
+from agentsandbox.kernel.expressions import lazily
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,7 +44,7 @@ class TestError(Exception):
         super().__init__(message)
 
 
-_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*", re.ASCII)
+_INTEGER = lazily(r"[ \t\n\v\f\r]*([+-]?[0-9]+)[ \t]*", re.ASCII)
 
 
 def parse_test_integer(text: str) -> int | None:

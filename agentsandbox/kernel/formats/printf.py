@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.long_double import (
     LongDouble,
     format_long_double,
@@ -30,12 +31,12 @@ _SIMPLE_ESCAPES = {
     "a": b"\a", "b": b"\b", "e": b"\x1b", "E": b"\x1b", "f": b"\f", "n": b"\n", "r": b"\r",
     "t": b"\t", "v": b"\v", "\\": b"\\",
 }  # fmt: skip
-_HEX = re.compile(r"[0-9a-fA-F]{1,2}")
-_UNICODE = {"u": re.compile(r"[0-9a-fA-F]{1,4}"), "U": re.compile(r"[0-9a-fA-F]{1,8}")}
-_OCTAL = re.compile(r"[0-7]{1,3}")
-_OCTAL_AFTER_ZERO = re.compile(r"[0-7]{0,3}")
-_INTEGER = re.compile(r"[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)", re.ASCII)
-_DIRECTIVE = re.compile(r"%([#'\-+ 0]*)(\*|[0-9]*)(?:(\.)(\*|-?[0-9]*))?([hjlLtz]*)", re.ASCII)
+_HEX = lazily(r"[0-9a-fA-F]{1,2}")
+_UNICODE = {"u": lazily(r"[0-9a-fA-F]{1,4}"), "U": lazily(r"[0-9a-fA-F]{1,8}")}
+_OCTAL = lazily(r"[0-7]{1,3}")
+_OCTAL_AFTER_ZERO = lazily(r"[0-7]{0,3}")
+_INTEGER = lazily(r"[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)", re.ASCII)
+_DIRECTIVE = lazily(r"%([#'\-+ 0]*)(\*|[0-9]*)(?:(\.)(\*|-?[0-9]*))?([hjlLtz]*)", re.ASCII)
 
 
 class Directive:
@@ -550,7 +551,7 @@ def _next_special(text: str, at: int) -> int:
     return found.start() if found else -1
 
 
-_SPECIAL = re.compile(r"[\\%]")
+_SPECIAL = lazily(r"[\\%]")
 _SHORT = 1024
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.timezones import civil_from_days, days_from_civil, find_zone
 
 TYPE_CHECKING = False
@@ -85,7 +86,7 @@ class _Spec:
         self.modified = modified
 
 
-_CONVERSION = re.compile(r"%([_\-+0^#]*)(\d*)(?:([EO])|(:{1,3})(?=z))?(.|\Z)", re.ASCII | re.DOTALL)
+_CONVERSION = lazily(r"%([_\-+0^#]*)(\d*)(?:([EO])|(:{1,3})(?=z))?(.|\Z)", re.ASCII | re.DOTALL)
 
 _YEARS: dict[str, Callable[[Moment], int]] = {"Y": lambda m: m.year, "G": lambda m: m.iso_week()[0]}
 _NUMBERS: dict[str, tuple[int, str, Callable[[Moment], int]]] = {

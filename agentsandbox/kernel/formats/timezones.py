@@ -10,6 +10,7 @@ import functools
 import re
 
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,14 +36,14 @@ _OTHERS = (
 )
 _DIRECTORY = "/usr/share/zoneinfo/"
 _NAMES = frozenset(_OTHERS.split())
-_REGION_NAME = re.compile(rf"(?:{_REGIONS.replace(' ', '|')})(?:/[A-Za-z0-9_+-]+){{1,2}}", re.ASCII)
+_REGION_NAME = lazily(rf"(?:{_REGIONS.replace(' ', '|')})(?:/[A-Za-z0-9_+-]+){{1,2}}", re.ASCII)
 
 _ABBREVIATION = r"([A-Za-z]{3,}|<[A-Za-z0-9+-]{3,}>)"
 _TIME = r"([+-]?)(\d+)(?::(\d{1,2})(?::(\d{1,2}))?)?"
-_POSIX = re.compile(
+_POSIX = lazily(
     rf"{_ABBREVIATION}{_TIME}(?:{_ABBREVIATION}(?:{_TIME})?(?:,([^,]+)(?:,([^,]+))?)?)?", re.ASCII
 )
-_RULE = re.compile(rf"(?:M(\d{{1,2}})\.(\d)\.(\d)|(J?)(\d{{1,3}}))(?:/{_TIME})?", re.ASCII)
+_RULE = lazily(rf"(?:M(\d{{1,2}})\.(\d)\.(\d)|(J?)(\d{{1,3}}))(?:/{_TIME})?", re.ASCII)
 
 
 def days_from_civil(year: int, month: int, day: int) -> int:

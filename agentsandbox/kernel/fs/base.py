@@ -282,6 +282,11 @@ class FileSystem(ABC):
         """Return the host's folders behind it, through wrapped filesystems too."""
         return []
 
+    def is_on_host(self, path: str) -> bool:
+        """Whether a path leads into a folder of the host, whatever lies over it."""
+        del path
+        return bool(self.host_folders())
+
     # built on those
 
     def scan(self, path: str) -> tuple[list[str], list[int]]:
@@ -309,6 +314,15 @@ class FileSystem(ABC):
         """
         del directory
         return [None] * len(paths)
+
+    def shared_directory(self, path: str) -> object | None:
+        """Return the node of a directory in memory of which nobody changes anything in place.
+
+        A change makes a copy of it, so the same node means the same files, at all depths. Return
+        None for all other directories.
+        """
+        del path
+        return None
 
     def program(self, path: str) -> bytes | None:
         """Return the bytes of a file in memory that anyone may read and execute, else None."""

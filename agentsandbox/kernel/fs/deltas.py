@@ -197,6 +197,7 @@ _EMPTY = Dir(None, 0o040755, 0.0, 0)
 # reading
 
 
+# TM-DELTA-1
 def patched(
     old: Snapshot | None,
     delta: bytes,

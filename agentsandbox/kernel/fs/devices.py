@@ -36,6 +36,9 @@ class Borrowed(File):
     def readline(self, end: bytes = b"\n") -> bytes:
         return self.stream.readline(end)
 
+    def peek(self, size: int) -> bytes:
+        return self.stream.peek(size)
+
     def write(self, data: bytes) -> None:
         self.stream.write(data)
 

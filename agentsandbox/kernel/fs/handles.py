@@ -71,6 +71,9 @@ class MemoryFile(File):
         chunk = data[start:stop]
         return chunk if type(chunk) is bytes else bytes(chunk)
 
+    def peek(self, size: int) -> bytes:
+        return bytes(self.node.data[self.offset : self.offset + size]) if self.readable else b""
+
     def write(self, data: bytes) -> None:
         if not self.writable:
             raise OutputError(errno.EBADF, os.strerror(errno.EBADF))
@@ -80,6 +83,8 @@ class MemoryFile(File):
         node = self.node
         if node.owner is not fs.token:
             node = fs.own_open(self)
+        if node.mode & 0o6000:
+            fs.drop_set_ids(node)
         size = len(node.data)
         start = size if self.append else self.offset
         end = start + len(data)
@@ -121,6 +126,8 @@ class MemoryFile(File):
             raise os_error(errno.EINVAL, self.path)
         fs = self.fs
         node = fs.own_open(self)
+        if node.mode & 0o6000:
+            fs.drop_set_ids(node)
         old = len(node.data)
         if size > old:
             room = fs.room(old)

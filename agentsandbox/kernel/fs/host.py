@@ -56,6 +56,7 @@ _PASSAGE = _DIRECTORY | getattr(os, "O_PATH", 0)
 """Flags for a directory that is only passed through: O_PATH needs no read permission."""
 
 
+# TM-MOUNT-3
 class _Directory:
     """An open directory of the host, closed at the end of the `with` unless it is the root."""
 
@@ -78,6 +79,7 @@ class _Directory:
             os.close(self.number)
 
 
+# TM-MOUNT-1
 class HostFileSystem(CanonicalFileSystem):
     """The folder `root` of the host, held by one descriptor until `close` or until it is freed.
 
@@ -476,6 +478,7 @@ def _depth(path: str) -> int:
     return path.count("/") - 1
 
 
+# TM-MOUNT-4
 class HostFile(File):
     """An open file of the host. It keeps its own position, so reading lines needs no buffer."""
 

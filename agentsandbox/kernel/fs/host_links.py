@@ -46,6 +46,7 @@ def climbs(text: str) -> int:
     return levels
 
 
+# TM-MOUNT-2
 def leaves(text: str, depth: int) -> bool:
     """Whether a relative link, `depth` levels below the root, passes above it."""
     for part in text.split("/"):

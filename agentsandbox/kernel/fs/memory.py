@@ -91,6 +91,7 @@ class Snapshot:
         self.mounted = mounted
 
 
+# TM-HOST-1, TM-OUT-4
 class MemoryFileSystem(Ledger):
     """Files in memory, with the semantics and the error numbers of Linux.
 
@@ -121,6 +122,7 @@ class MemoryFileSystem(Ledger):
     mount_tree = mounts.mount_tree
     mount = mounts.mount
     host_folders = mounts.host_folders
+    is_on_host = mounts.is_on_host
 
     def __init__(
         self,
@@ -432,6 +434,8 @@ class MemoryFileSystem(Ledger):
     def _opened(self, node: FileNode, path: str, mode: Mode) -> File:
         """Open a node."""
         if mode == "w":
+            if node.mode & 0o6000:
+                self.drop_set_ids(node)
             self.used -= len(node.data)
             node.data = b""
             node.mtime = node.ctime = self.clock()
@@ -538,6 +542,10 @@ class MemoryFileSystem(Ledger):
                 found.append(data if type(data) is bytes else self._at_hand(node))
         return found
 
+    def shared_directory(self, path: str) -> object | None:
+        directory = self._dirs.get(path)
+        return None if directory is None or directory.owner is self.token else directory
+
     def program(self, path: str) -> bytes | None:
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])
@@ -594,6 +602,8 @@ class MemoryFileSystem(Ledger):
         elif entry.kind == FILE and entry.owner is self.token and self._may(entry, 2):
             old = len(entry.data)
             if size <= self.room(old):
+                if entry.mode & 0o6000:
+                    self.drop_set_ids(entry)
                 entry.data = data
                 entry.mtime = entry.ctime = self.clock()
                 entry.atime = None

@@ -47,6 +47,20 @@ def host_folders(tree: Ledger) -> list[HostFolder]:
     return [folder for _, filesystem in tree.mounted for folder in filesystem.host_folders()]
 
 
+def is_on_host(tree: Ledger, path: str) -> bool:
+    """Whether a path leads into a mounted folder of the host."""
+    if not tree.mounted:
+        return False
+    try:
+        real = tree.realpath(path)
+    except OSError:
+        real = posixpath.normpath(path)
+    return any(
+        filesystem.host_folders() and f"{real}/".startswith(f"{where.rstrip('/')}/")
+        for where, filesystem in tree.mounted
+    )
+
+
 def _mount(tree: Ledger, path: str, entry: Dir | SharedTree | Mount) -> None:
     """Mount at a path that is missing or an empty directory; missing parents do not count."""
     if not path.startswith("/"):

@@ -51,6 +51,7 @@ _DEVICE_NUMBERS = {
 }
 
 
+# TM-MEM-2
 class Ledger(Tree):
     """The part of `MemoryFileSystem` that owns nodes and keeps the account.
 
@@ -79,6 +80,14 @@ class Ledger(Tree):
     opened: dict[File, list[OpenFile]]
     orphans: set[File]
     _hard_token: object
+
+    def drop_set_ids(self, node: File) -> None:
+        """Take the set-ID bits from a file that is written to, as Linux does; root keeps them.
+
+        Set-group-ID without permission to execute for the group means something else, and stays.
+        """
+        if self._uid:
+            node.mode &= ~(0o6000 if node.mode & 0o010 else 0o4000)
 
     # ownership
 

@@ -63,12 +63,13 @@ def build_tree(
     root = Dir(None, 0o040755, mtime, uid)
     for path, mode in (directories or {}).items():
         _make(root, path, mtime, uid).mode = 0o040000 | mode
+    latest, here = "", root
     for path, given in files.items():
         content, mode = given if isinstance(given, tuple) else (given, 0o644)
         parent, name = _split(path)
-        _make(root, parent, mtime, uid).entries[name] = File(
-            None, 0o100000 | mode, mtime, uid, bytes(content)
-        )
+        if parent != latest:  # most files stand beside the one before
+            latest, here = parent, _make(root, parent, mtime, uid)
+        here.entries[name] = File(None, 0o100000 | mode, mtime, uid, bytes(content))
     for path, text in (links or {}).items():
         parent, name = _split(path)
         _make(root, parent, mtime, uid).entries[name] = Link(None, text, mtime, uid)
@@ -81,7 +82,10 @@ def build_tree(
 
 
 def _split(path: str) -> tuple[str, str]:
-    parent, name = posixpath.split(posixpath.normpath(path))
+    if path[:1] == "/" and "//" not in path and "/." not in path:
+        parent, _, name = path.rpartition("/")
+    else:
+        parent, name = posixpath.split(posixpath.normpath(path))
     if name in ("", ".") or ".." in path.split("/") or "\0" in path:
         raise ValueError(f"not the path of a file: {path!r}")
     return parent, name

@@ -8,6 +8,7 @@ from operator import methodcaller
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import compile_pattern
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.patterns.matchers import (
     EXTENDED,
     SHORT,
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
         def match(self, text: str, /) -> object: ...
 
 
-_PLAIN = re.compile(r"[^*?\[\\(]*+")
+_PLAIN = lazily(r"[^*?\[\\(]*+")
 
 
 class ExtendedGlob:

@@ -20,6 +20,7 @@ import functools
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.patterns.wildcards import Stars
 
 TYPE_CHECKING = False
@@ -48,14 +49,14 @@ WIDE_CLASSES = {
 }
 """Classes that need a regular expression of their own."""
 _SPECIAL = frozenset("*?[\\")
-_NO_MAGIC = re.compile(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
-_QUOTED = re.compile(r"\\(.)", re.DOTALL)
+_NO_MAGIC = lazily(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
+_QUOTED = lazily(r"\\(.)", re.DOTALL)
 MAX_PATTERN = 16384
 """The largest length of a pattern with operators."""
 SHORT = 512
 """The largest length of a pattern in a cache: the caches belong to no sandbox and stay small."""
-_MISCOUNTED = re.compile(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
-EXTENDED = re.compile(r"[?*+@!]\(")
+_MISCOUNTED = lazily(r"(?<!\\)\[(?:[!^]\]|\[:[^]]*\Z)")
+EXTENDED = lazily(r"[?*+@!]\(")
 
 
 class ShellPattern:
@@ -167,6 +168,7 @@ class Patience:
             raise LimitReached("steps", "the pattern takes too long to match")
 
 
+# TM-TIME-3
 class ExtendedPattern:
     """A pattern with ?( *( +( @( !( as a machine over sets of positions.
 
@@ -520,6 +522,7 @@ class _Translator:
         classes: list[str] = []
         wide: list[str] = []
         first = True
+        range_of = ""
         while True:
             char = pattern[position : position + 1]
             if not char or (char == "/" and self.pathname):
@@ -541,10 +544,18 @@ class _Translator:
                         elif name in CLASSES:
                             classes.append(CLASSES[name])
                         continue
-                    char = name
-                    items.append(_escape_item(char))
-                    continue
-            if char == "\\" and position + 1 < len(pattern):
+                    char = name if kind == "=" else COLLATING.get(name, name)
+                    if len(char) != 1:  # no such symbol
+                        items.append("")
+                        continue
+                    if not pattern.startswith("-", position):
+                        items.append(_escape_item(char))
+                        continue
+                    position -= 1
+                    range_of = char
+            if range_of:
+                char, range_of = range_of, ""
+            elif char == "\\" and position + 1 < len(pattern):
                 position += 1
                 char = pattern[position]
             position += 1
@@ -567,6 +578,30 @@ class _Translator:
         return f"(?!/){body}" if self.pathname and not negated else body
 
 
+COLLATING = {
+    name: chr(int(code))
+    for name, _, code in (
+        entry.partition("=")
+        for entry in """
+    NUL=0 SOH=1 STX=2 ETX=3 EOT=4 ENQ=5 ACK=6 alert=7 BS=8 backspace=8 HT=9 tab=9 LF=10
+    newline=10 VT=11 vertical-tab=11 FF=12 form-feed=12 CR=13 carriage-return=13 SO=14 SI=15
+    DLE=16 DC1=17 DC2=18 DC3=19 DC4=20 NAK=21 SYN=22 ETB=23 CAN=24 EM=25 SUB=26 ESC=27
+    IS4=28 FS=28 IS3=29 GS=29 IS2=30 RS=30 IS1=31 US=31 space=32 exclamation-mark=33
+    quotation-mark=34 number-sign=35 dollar-sign=36 percent-sign=37 ampersand=38
+    apostrophe=39 left-parenthesis=40 right-parenthesis=41 asterisk=42 plus-sign=43 comma=44
+    hyphen=45 hyphen-minus=45 minus=45 dash=45 period=46 full-stop=46 slash=47 solidus=47
+    zero=48 one=49 two=50 three=51 four=52 five=53 six=54 seven=55 eight=56 nine=57 colon=58
+    semicolon=59 less-than-sign=60 equals-sign=61 greater-than-sign=62 question-mark=63
+    commercial-at=64 left-square-bracket=91 backslash=92 reverse-solidus=92
+    right-square-bracket=93 circumflex=94 circumflex-accent=94 underscore=95 grave-accent=96
+    left-brace=123 left-curly-bracket=123 vertical-line=124 right-brace=125
+    right-curly-bracket=125 tilde=126 DEL=127
+    """.split()
+    )
+}
+"""Characters by the names of POSIX 6.1, as in [[.hyphen.]]."""
+
+
 def _range_end(pattern: str, position: int) -> tuple[str, int]:
     """Return the last character of a range, which is at `position`, and the position behind it."""
     high = pattern[position]
@@ -576,7 +611,8 @@ def _range_end(pattern: str, position: int) -> tuple[str, int]:
     elif pattern.startswith("[.", position):
         end = pattern.find(".]", position)
         if end >= 0:
-            high = pattern[position + 2 : end] or high
+            name = pattern[position + 2 : end]
+            high = COLLATING.get(name, name) or high
             position = end + 1
     return high, position + 1
 

@@ -43,6 +43,7 @@ _FACTOR = 4096
 UNBOUNDED = 1 << 62
 
 
+# TM-TIME-3
 class Analysis:
     """The result for one pattern.
 

@@ -16,6 +16,7 @@ import re
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short, compile_pattern
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps.analysis import UNBOUNDED, analyze
 from agentsandbox.kernel.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.kernel.regexps.literal_prefixes import edge_run, match_collector, prefixed_sources
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
     Match: TypeAlias = "re.Match[str] | Span"
 
 
-_SPECIAL = re.compile(r"[\\\[.*^$+?(){}|]")
+_SPECIAL = lazily(r"[\\\[.*^$+?(){}|]")
 _SHORT = 1000
 """A Perl pattern that is safe only for shorter lines runs on the `regex` package alone."""
 _PATIENCE = 2.0

@@ -7,8 +7,7 @@ takes no recursion. GNU's tools give one parser different switches (`re_set_synt
 
 from __future__ import annotations
 
-import re
-
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps.tree import (
     CLASS_NAMES,
     Alternation,
@@ -31,7 +30,7 @@ _TOO_BIG = "Regular expression too big"
 _UNMATCHED_BRACKET = "Unmatched [, [^, [:, [., or [="
 _SED_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _AWK_ESCAPES = {**_SED_ESCAPES, "b": "\b"}
-_INTERVAL = re.compile(r"(\d*)(,?)(\d*)")
+_INTERVAL = lazily(r"(\d*)(,?)(\d*)")
 
 
 class RegexError(Exception):
@@ -591,7 +590,7 @@ class _Parser:
         return 92, position + 1
 
 
-_CODES = ((re.compile(r"([0-7]{1,3})"), 8), (re.compile(r"x([0-9A-Fa-f]{1,2})"), 16))
+_CODES = ((lazily(r"([0-7]{1,3})"), 8), (lazily(r"x([0-9A-Fa-f]{1,2})"), 16))
 
 
 def _coded_escape(pattern: str, position: int) -> tuple[str, int] | None:

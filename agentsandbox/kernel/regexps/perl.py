@@ -18,6 +18,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps.matcher import PerlRegex
 from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.regexps.perl_tree import read_perl
@@ -34,7 +35,7 @@ _WITHOUT_NEWLINE = {"s": "\\t\\x0b-\\r\\x20", "v": "\\x0b\\x0c\\r\\x85\\u2028\\u
 _WORD = "[0-9A-Za-z_]"
 _BOUNDARY = f"(?:(?<={_WORD})(?!{_WORD})|(?<!{_WORD})(?={_WORD}))"
 _NO_BOUNDARY = f"(?:(?<={_WORD})(?={_WORD})|(?<!{_WORD})(?!{_WORD}))"
-_POSIX_ELEMENT = re.compile(r"\[([:.=])(?:\\[\]\\]|(?!\[\1|\1\]|\\[\]\\])[^\]])*+\1\]")
+_POSIX_ELEMENT = lazily(r"\[([:.=])(?:\\[\]\\]|(?!\[\1|\1\]|\\[\]\\])[^\]])*+\1\]")
 _CONTROLS = {"a": "\\x07", "e": "\\x1b", "f": "\\x0c", "n": "\\n", "r": "\\r", "t": "\\t"}
 _PLAIN = {
     "K": "\\K",
@@ -61,20 +62,20 @@ _REFUSED = {
     "u": _NO_CASE,
     "c": "\\c at end of pattern",
 }
-_COUNTS = re.compile(r"\{(\d+)(?:,(\d*))?\}")
-_CALL = re.compile(r"\(\?(?:R|0|[+-]?\d+|&\w+|P>\w+)\)")
-_GROUP = re.compile(r"(?<!\\)\((?![?*])|\(\?(?:P?<|')\w")
-_NAMED = re.compile(r"\(\?(?:P?<|')(\w+)[>']")
-_HEAD = re.compile(r"\(\?(?:[a-zA-Z-]*:|>|\|)")
+_COUNTS = lazily(r"\{(\d+)(?:,(\d*))?\}")
+_CALL = lazily(r"\(\?(?:R|0|[+-]?\d+|&\w+|P>\w+)\)")
+_GROUP = lazily(r"(?<!\\)\((?![?*])|\(\?(?:P?<|')\w")
+_NAMED = lazily(r"\(\?(?:P?<|')(\w+)[>']")
+_HEAD = lazily(r"\(\?(?:[a-zA-Z-]*:|>|\|)")
 _MAX_SIZE = 20_000
 _MAX_COUNT = 65_535
 _MAX_NESTING = 200
-_CODE = re.compile(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{0,2})|o\{([0-7]+)\}|(0[0-7]{0,2})|c([ -~])")
-_CODE_IN_BRACES = re.compile(r"x\{[0-9A-Fa-f]+\}|o\{[0-7]+\}")
-_OCTAL = re.compile(r"[1-7][0-7]{0,2}")
-_REFERENCE = re.compile(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
-_PROPERTY = re.compile(r"[pP](?:\{\^?\w+\}|\w)")
-_VARYING_LOOK_BEHIND = re.compile(
+_CODE = lazily(r"x\{([0-9A-Fa-f]+)\}|x([0-9A-Fa-f]{0,2})|o\{([0-7]+)\}|(0[0-7]{0,2})|c([ -~])")
+_CODE_IN_BRACES = lazily(r"x\{[0-9A-Fa-f]+\}|o\{[0-7]+\}")
+_OCTAL = lazily(r"[1-7][0-7]{0,2}")
+_REFERENCE = lazily(r"(\d+)|g\{?(-?\d+)\}?|g\{(\w+)\}|k(?:\{(\w+)\}|<(\w+)>|'(\w+)')")
+_PROPERTY = lazily(r"[pP](?:\{\^?\w+\}|\w)")
+_VARYING_LOOK_BEHIND = lazily(
     r"""\(\?<[=!]
     (?: \\(?:[pPxoN]\{[^}]*\}|[^RX]) | \[\^?\]?(?:\[:\w+:\]|\\.|[^\]\\])*+\]
       | \{\d+\} | [^\\()\[*+?{] )*+
@@ -82,12 +83,12 @@ _VARYING_LOOK_BEHIND = re.compile(
     re.VERBOSE,
 )
 """A look-behind that repeats an atom any number of times before its first group."""
-_VERB_START = re.compile(r"\(\*[a-zA-Z]")
+_VERB_START = lazily(r"\(\*[a-zA-Z]")
 _CASES = frozenset(
     f"{letter}{{{case}}}" for letter in "pP" for case in ("Lu", "Ll", "Lt", "^Lu", "^Ll", "^Lt")
 )
 """Properties of letter case, which count even if case is ignored."""
-_VERB = re.compile(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
+_VERB = lazily(r"\(\*(?:UTF8?|UCP|LIMIT_\w+=\d+|NO_\w+|CRLF|LF|ANYCRLF|ANY|CR|BSR_\w+)\)")
 
 
 @cache_short(256)

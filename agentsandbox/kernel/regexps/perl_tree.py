@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps.analysis import analyze
 from agentsandbox.kernel.regexps.translate import set_source, top_parts
 from agentsandbox.kernel.regexps.tree import (
@@ -32,8 +33,8 @@ _SHORTHANDS: dict[str, tuple[tuple[int, int], ...]] = {
     "s": ((9, 9), (11, 13), (32, 32)),
 }
 _CONTROLS = {"t": 9, "f": 12, "r": 13, "e": 27, "a": 7}
-_COUNT = re.compile(r"\{([0-9]{1,5})(,?)([0-9]{0,5})\}")
-_CLASS = re.compile(r"\[:(\w+):\]")
+_COUNT = lazily(r"\{([0-9]{1,5})(,?)([0-9]{0,5})\}")
+_CLASS = lazily(r"\[:(\w+):\]")
 
 
 class PerlTree:

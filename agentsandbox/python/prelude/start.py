@@ -40,7 +40,7 @@ SITE = "lib/python3.15/site-packages"
 
 PATCHED = frozenset(
     """
-    asyncio concurrent.futures.process concurrent.futures.thread errno hashlib inspect
+    asyncio concurrent.futures.process concurrent.futures.thread errno hashlib inspect locale
     multiprocessing platform queue signal socket subprocess sysconfig threading traceback
     """.split()
 )

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import errno
 import functools
-import importlib
 import os
 
 from agentsandbox.errors import CommandError, Exit
@@ -65,7 +64,7 @@ NAMES = frozenset(
 PURE = frozenset(("echo", "printf", "pwd"))
 """Those that leave no trace in the shell; `printf` only without -v."""
 _WITHOUT_HELP = frozenset((":", "[", "bind", "echo", "false", "test", "true"))
-_UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "kill", "ulimit"))
+_UNCHECKED = frozenset(("caller", "command", "compgen", "complete", "help", "kill", "ulimit"))
 """Those that bash lets write without a look at what became of it."""
 SPECIAL = frozenset(
     """. : break continue eval exec exit export readonly return set shift source times trap
@@ -86,6 +85,10 @@ class HelpAsked(UsageFailure):
 
     def __init__(self) -> None:
         super().__init__("--: invalid option")
+
+
+class SpecialFailed(Exit):
+    """Ends a shell in POSIX mode: a special builtin failed, and not behind `command`."""
 
 
 class Builtin:
@@ -126,7 +129,7 @@ class Builtin:
             if stream is not None and self.usage:
                 stream.write(encode(f"{words[0]}: usage: {self.usage}\n"))
             if shell.options.posix and self.name in SPECIAL:
-                raise Exit(error.status) from None
+                raise SpecialFailed(error.status) from None
             return error.status
         except CommandError as error:
             shell.complain(f"{words[0]}: {error.message}")
@@ -171,7 +174,7 @@ def define(
 @functools.cache
 def _load(name: str) -> Builtin:
     module_name, attribute = _MODULES.get(name, (name, name))
-    module = importlib.import_module(f"agentsandbox.shell.builtins.{module_name}")
+    module = __import__(f"agentsandbox.shell.builtins.{module_name}", fromlist=[attribute])
     found: Builtin = module.__dict__[attribute]
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.errors import CommandError
-from agentsandbox.shell.builtins import define, find_builtin, parse_letters
+from agentsandbox.shell.builtins import SpecialFailed, define, find_builtin, parse_letters
 from agentsandbox.shell.builtins.type import describe
 from agentsandbox.shell.interpreter.programs import refusal_of, run_external
 from agentsandbox.shell.interpreter.search import DEFAULT_PATH
@@ -34,7 +34,10 @@ def command(shell: Shell, words: list[Any]) -> int:
     found = find_builtin(name)
     if found is not None and name not in shell.definitions.disabled:
         arguments = operands if found.declares else texts[position:]
-        return shell.budget.nested(lambda: found.call(shell, arguments))
+        try:
+            return shell.budget.nested(lambda: found.call(shell, arguments))
+        except SpecialFailed as failed:
+            return failed.status
     if "p" in options:
         refused = refusal_of(shell, texts[position:])
         if refused is not None:

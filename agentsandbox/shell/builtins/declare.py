@@ -57,7 +57,7 @@ _USAGE = "declare [-aAfFgiIlnrtux] [name[=value] ...] or declare -p [-aAfFilnrtu
 
 
 def parse_argument(
-    shell: Shell, argument: Argument, on: int = 0, *, local: bool = False
+    shell: Shell, argument: Argument, on: int = 0, *, local: bool = False, lists: bool = True
 ) -> tuple[str, BoundAssignment | None]:
     """Return (name, assignment) of an argument. A text that was expanded from a word may be an
     assignment, too.
@@ -78,7 +78,7 @@ def parse_argument(
     raw = subscript
     if subscript is not None:
         subscript = shell.key(name, subscript, associative=on & ASSOCIATIVE != 0)
-    if value.startswith("(") and value.endswith(")"):
+    if lists and value.startswith("(") and value.endswith(")"):
         bound = None
         fresh = local and name not in shell.variables.scopes[-1]
         if subscript is None or on & (ARRAY | ASSOCIATIVE):
@@ -257,9 +257,13 @@ def declare_one(
     to_global: bool = False,
     inherit: bool = False,
     command: str = "declare",
+    lists: bool = True,
 ) -> None:
-    """Give one name attributes and, if there is one, a value."""
-    declaration = _Declaration(shell, argument, on, off, local=local, command=command)
+    """Give one name attributes and, if there is one, a value.
+
+    `lists` is whether a text like "(1 2)" may be the list of an array.
+    """
+    declaration = _Declaration(shell, argument, on, off, local=local, command=command, lists=lists)
     if local:
         declaration.make_local(inherit=inherit)
     elif to_global and _declare_global(shell, declaration.name, argument, on, off):
@@ -277,7 +281,15 @@ class _Declaration:
     """
 
     def __init__(
-        self, shell: Shell, argument: Argument, on: int, off: int, *, local: bool, command: str
+        self,
+        shell: Shell,
+        argument: Argument,
+        on: int,
+        off: int,
+        *,
+        local: bool,
+        command: str,
+        lists: bool,
     ) -> None:
         self.shell = shell
         self.argument = argument
@@ -285,7 +297,7 @@ class _Declaration:
         self.command = command
         if on & NAMEREF and on & _ARRAYS:
             on &= ~NAMEREF
-        name, assignment = parse_argument(shell, argument, on, local=local)
+        name, assignment = parse_argument(shell, argument, on, local=local, lists=lists)
         if assignment is None and "[" in name:  # declare a[3]: the array is meant
             found = split_reference(name)
             if found is None:
@@ -303,6 +315,7 @@ class _Declaration:
         # declare -a a="$text" reads an expanded text as an array literal too
         if (
             assignment is not None
+            and lists
             and isinstance(assignment.value, str)
             and assignment.subscript is None
             and assignment.value.startswith("(")
@@ -346,7 +359,12 @@ class _Declaration:
     def make(self) -> None:
         """Change the attributes, and assign."""
         shell, variables = self.shell, self.shell.variables
-        was_reference = isinstance(shell.values.get(self.name), NameReference)
+        before = shell.values.get(self.name)
+        was_reference = isinstance(before, NameReference)
+        if isinstance(before, NameReference) and self.flags & READONLY and not self.is_new_local:
+            assigns = self.assignment is not None and not before.target
+            if assigns or self.off & NAMEREF or (self.on & NAMEREF and self.off & READONLY):
+                raise CommandError(f"{self.name}: readonly variable")
         if self.on & NAMEREF or (self.off & NAMEREF and was_reference):
             try:
                 _reference(shell, self.name, self.assignment, self.on, self.off, self.command)
@@ -354,7 +372,16 @@ class _Declaration:
                 if self.is_new_local:
                     variables.unmake_local(self.name)
                 raise
-            return
+            target = before.shown if isinstance(before, NameReference) and before.target else ""
+            if not self.off & NAMEREF or not target or not (self.on or self.assignment):
+                return
+            self.off &= ~NAMEREF  # the other attributes are for what it named
+            self.name = target
+            if self.assignment is not None:
+                self.assignment.name = self.name
+        if self.on & _ARRAYS and isinstance(before, NameReference) and not before.target:
+            variables.drop(self.name, NAMEREF)
+            shell.values.pop(self.name, None)
         if not self.local and self.flags & NAMEREF and not self.on & NAMEREF:
             self.follow()
         self._check_conversions()
@@ -535,8 +562,8 @@ def _reference(
     variables = shell.variables
     if off & NAMEREF:
         value = shell.values.get(name)
-        if assignment is not None:
-            assignment.apply(shell)  # of what it names
+        if assignment is not None and not (isinstance(value, NameReference) and value.target):
+            assignment.apply(shell)
         variables.drop(name, NAMEREF)
         if isinstance(value, NameReference):
             shell.values[name] = value.shown or UNSET
@@ -666,6 +693,8 @@ def _functions(shell: Shell, arguments: list[Argument], options: dict[str, str])
         if function is None:
             if names:
                 status = 1
+                if "p" in options:
+                    shell.complain(f"declare: {name}: not found")
             continue
         if names and "r" in options:
             shell.definitions = shell.definitions.with_readonly(name)

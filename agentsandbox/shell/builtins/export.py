@@ -88,7 +88,8 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
             shell.variables.keep(name)
             declare_one(shell, name, on, off, local=False)
         else:
-            declare_one(shell, argument, on, off, local=False)
+            lists = on & (ARRAY | ASSOCIATIVE) != 0
+            declare_one(shell, argument, on, off, local=False, lists=lists)
     except ExpansionError as error:
         if error.ends:
             raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import Break, CommandError, Continue, ControlFlow, Exit, Return
 from agentsandbox.kernel.formats.predicates import parse_test_integer
-from agentsandbox.shell.builtins import define
+from agentsandbox.shell.builtins import SpecialFailed, define
 from agentsandbox.shell.interpreter.failures import command_failed
 from agentsandbox.shell.interpreter.traps import run_exit_trap
 
@@ -69,7 +69,7 @@ def return_(shell: Shell, words: list[str]) -> int:
         message = "can only `return' from a function or sourced script"
         if shell.options.posix:
             shell.complain(f"return: {message}")
-            raise Exit(2)
+            raise SpecialFailed(2)
         raise CommandError(message, 2)
     if operands and number is not None:
         shell.status = number & 255

@@ -9,7 +9,6 @@ from agentsandbox.kernel.formats.printf import Rendering, compile_format
 from agentsandbox.kernel.streams import decode
 from agentsandbox.shell.builtins import UsageFailure, define
 from agentsandbox.shell.expansion.errors import BAD_SUBSCRIPT, ExpansionError
-from agentsandbox.shell.expansion.references import split_reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,7 +28,7 @@ def printf(shell: Shell, words: list[str]) -> int:
                 raise UsageFailure("-v: option requires an argument")
             variable = words[position]
             position += 1
-        _check(variable)
+        _check(shell, variable)
     if position < len(words) and words[position] == "--":
         position += 1
     elif position < len(words) and words[position].startswith("-") and len(words[position]) > 1:
@@ -75,18 +74,17 @@ def printf(shell: Shell, words: list[str]) -> int:
     return status
 
 
-def _check(variable: str) -> None:
-    if split_reference(variable) is None:
+def _check(shell: Shell, variable: str) -> None:
+    if shell.reference(variable) is None:
         raise CommandError(f"`{variable}': not a valid identifier", 2)
 
 
 def _assign(shell: Shell, variable: str, text: str) -> None:
-    base, bracket, subscript = variable.partition("[")
     try:
-        if bracket:
-            shell.variables.assign_element(base, shell.key(base, subscript[:-1]), text)
+        if "[" in variable:
+            shell.variables.assign_element(*shell.element_key(variable), text)
         else:
-            shell.variables.assign(base, text)
+            shell.variables.assign(variable, text)
     except ExpansionError as error:
         if error.readonly or error.message.endswith(BAD_SUBSCRIPT):
             raise ExpansionError(error.message, fatal=False, readonly=error.readonly) from None

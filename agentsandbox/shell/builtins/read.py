@@ -6,11 +6,11 @@ import functools
 import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.predicates import parse_test_integer
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.builtins import define, invalid_number, parse_letters
 from agentsandbox.shell.expansion.errors import BAD_SUBSCRIPT, ExpansionError
-from agentsandbox.shell.expansion.references import split_reference
 from agentsandbox.shell.expansion.splitting import split_read
 from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 
@@ -46,7 +46,7 @@ def read(shell: Shell, words: list[str]) -> int:
     if timeout == 0 and stream is not None:
         return 0 if _wait_input(shell, stream, 0) else 1
     if names:
-        _check(names[0])
+        _check(shell, names[0])
     if stream is None:
         raise CommandError("read error: 0: Bad file descriptor", 1)
     if timeout is not None and not _wait_input(shell, stream, timeout):
@@ -60,15 +60,15 @@ def read(shell: Shell, words: list[str]) -> int:
     if "N" in options and "a" not in options:
         _set(shell, names[0] if names else "REPLY", text)
         for name in names[1:]:
-            _check(name)
+            _check(shell, name)
             _set(shell, name, "")
     else:
         _assign(shell, options, names, text, escaped)
     return 0 if complete else 1
 
 
-def _check(name: str) -> None:
-    if split_reference(name) is None:
+def _check(shell: Shell, name: str) -> None:
+    if shell.reference(name) is None:
         raise CommandError(f"`{name}': not a valid identifier", 1)
 
 
@@ -104,7 +104,7 @@ def _seconds(text: str) -> float:
     return min(float(f"0{digits}0" if "." in digits else f"0{digits}"), 1e9)
 
 
-_SECONDS = re.compile(r"\+?[0-9]*(?:\.[0-9]*)?|-0*(?:\.0*)?")
+_SECONDS = lazily(r"\+?[0-9]*(?:\.[0-9]*)?|-0*(?:\.0*)?")
 
 
 def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
@@ -150,7 +150,7 @@ def _ends_in_backslash(line: bytes) -> bool:
     return (len(line) - len(line.rstrip(b"\\"))) % 2 == 1
 
 
-_ESCAPE = re.compile(r"\\(.?)", re.DOTALL)
+_ESCAPE = lazily(r"\\(.?)", re.DOTALL)
 
 
 def unescape(text: str) -> tuple[str, set[int]]:
@@ -217,10 +217,9 @@ def _set(shell: Shell, name: str, value: str) -> None:
     if name not in shell.attributes and "[" not in name:
         shell.values[name] = value
         return
-    base, bracket, subscript = name.partition("[")
-    if bracket:
+    if "[" in name:
         try:
-            shell.variables.assign_element(base, shell.key(base, subscript[:-1]), value)
+            shell.variables.assign_element(*shell.element_key(name), value)
         except ExpansionError as error:
             if error.message.endswith(BAD_SUBSCRIPT):
                 raise ExpansionError(error.message, fatal=False) from None
@@ -272,5 +271,5 @@ def _assign(
         fields = split_read(text, ifs, len(names), escaped)
     for number, name in enumerate(names):
         if number:
-            _check(name)  # the names before it are assigned
+            _check(shell, name)  # the names before it are assigned
         _set(shell, name, fields[number] if number < len(fields) else "")

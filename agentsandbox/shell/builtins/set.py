@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.kernel.quoting import quote_if_needed
-from agentsandbox.shell.builtins import UsageFailure, define
+from agentsandbox.shell.builtins import SpecialFailed, UsageFailure, define
 from agentsandbox.shell.expansion.transformations import format_array
 from agentsandbox.shell.expansion.variables import AssociativeArray, IndexedArray
 from agentsandbox.shell.interpreter.options import OPTIONS
@@ -49,6 +49,8 @@ def set(shell: Shell, words: list[str]) -> int:
                     continue
                 if not shell.set_option(words[position], on):
                     shell.complain(f"set: {words[position]}: invalid option name")
+                    if shell.options.posix:
+                        raise SpecialFailed(2)
                     return 2
                 position += 1
             else:

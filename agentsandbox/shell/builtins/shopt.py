@@ -12,8 +12,7 @@ if TYPE_CHECKING:
 
 
 _WITHOUT_EFFECT = frozenset(
-    """assoc_expand_once checkhash compat31 compat32 compat40 compat41 compat42 compat43 compat44
-    gnu_errfmt""".split()
+    "checkhash compat31 compat32 compat40 compat41 compat42 compat43 compat44 gnu_errfmt".split()
 )
 """Options that change something in bash and nothing here, which is said when one is set."""
 

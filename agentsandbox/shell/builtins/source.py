@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 
-from agentsandbox.errors import CommandError, Exit, Return
+from agentsandbox.errors import CommandError, Return
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK
 from agentsandbox.kernel.streams import decode
-from agentsandbox.shell.builtins import UsageFailure, define, parse_letters
+from agentsandbox.shell.builtins import SpecialFailed, UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.shift import given
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.redirections import open_file
@@ -32,7 +32,7 @@ def source(shell: Shell, words: list[str]) -> int:
     path = None if shown is None else shell.path(shown)
     if path is None and shell.options.posix:
         shell.complain(f"{words[0]}: {name}: file not found")
-        raise Exit(1)
+        raise SpecialFailed(1)
     try:
         content = _read(shell, name, shown, path)
     except (CommandError, OSError) as error:
@@ -50,13 +50,12 @@ def run_start_file(shell: Shell) -> None:
         return
     try:
         content = _read(shell, name, name, shell.path(name))
-    except (CommandError, OSError) as error:
-        reason = (
-            f"{name}: {os.strerror(error.errno or errno.EIO)}"
-            if isinstance(error, OSError)
-            else str(error)
-        )
-        shell.write(f"{shell.invocation.called}: {reason}\n", 2)
+    except CommandError as error:
+        shell.write(f"{shell.invocation.called}: {error.message}\n", 2)
+        return
+    except OSError as error:
+        reason = os.strerror(error.errno or errno.EIO)
+        shell.write(f"{shell.invocation.called}: {name}: {reason}\n", 2)
         return
     stops = shell.options.errexit
     if stops:
@@ -71,11 +70,13 @@ def _refused(shell: Shell, prefix: str, name: str, error: CommandError | OSError
     if isinstance(error, CommandError):
         shell.complain(f"{prefix}{error.message}")
     else:
-        shell.complain(f"{name}: {os.strerror(error.errno or 5)}")
+        shell.complain(f"{name}: {os.strerror(error.errno or errno.EIO)}")
     if "RETURN" in shell.traps.handlers:
         run_trap(shell, "RETURN")
     if isinstance(error, CommandError):
         return error.status
+    if shell.options.posix:
+        raise SpecialFailed(1)
     if shell.options.errexit and not shell.control.ignore:  # the trap for ERR does not run
         raise shell.stopped(1)
     return 1

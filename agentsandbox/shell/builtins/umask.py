@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Shell
 
-_CLAUSE = re.compile(r"([ugoa]*)([-+=])([rwx]*)")
+_CLAUSE = lazily(r"([ugoa]*)([-+=])([rwx]*)")
 _BITS = {"r": 4, "w": 2, "x": 1}
 _SHIFTS = {"u": 6, "g": 3, "o": 0}
 

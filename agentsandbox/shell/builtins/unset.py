@@ -5,7 +5,6 @@ from __future__ import annotations
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define, parse_letters
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.references import split_reference
 from agentsandbox.shell.expansion.variables import (
     ARRAY,
     ASSOCIATIVE,
@@ -46,16 +45,16 @@ def _unset(shell: Shell, name: str, options: dict[str, str]) -> None:
     if "f" in options:
         _unset_function(shell, name)
         return
-    found = split_reference(name)
+    found = shell.reference(name, assigns=False)
     if found is None:
         if "v" not in options:
             _unset_function(shell, name)
             return
         raise CommandError(f"`{name}': not a valid identifier")
-    base, subscript = found
+    base, subscript, is_expanded = found
     if subscript is not None:
         if "n" not in options:
-            _unset_element(shell, base, subscript)
+            _unset_element(shell, base, subscript, is_expanded)
         return
     if "n" in options:
         if isinstance(shell.values.get(name), NameReference):
@@ -96,7 +95,7 @@ def _unset_function(shell: Shell, name: str) -> None:
         shell.update_flags()
 
 
-def _unset_element(shell: Shell, name: str, subscript: str) -> None:
+def _unset_element(shell: Shell, name: str, subscript: str, is_expanded: bool = False) -> None:
     name = shell.variables.resolve(name) or name
     value = shell.variables.lookup(name)
     if value is None:
@@ -113,13 +112,14 @@ def _unset_element(shell: Shell, name: str, subscript: str) -> None:
             raise CommandError(f"{name}: cannot unset: readonly variable")
         shell.variables.array_for_writing(name)
     if isinstance(value, AssociativeArray):
-        value.remove(shell.key(name, subscript))
+        value.remove(subscript if is_expanded else shell.key(name, subscript))
         return
     if isinstance(value, IndexedArray):
         if subscript in ("@", "*"):
             shell.variables.replace(name, IndexedArray())
             return
-        index = shell.variables.evaluate(shell.key(name, subscript))
+        key = subscript if is_expanded else shell.key(name, subscript)
+        index = shell.variables.evaluate(key)
         if index < 0:
             index += value.end()
             if index < 0:

@@ -6,7 +6,6 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.processes import SIGNAL_NUMBERS
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.references import split_reference
 from agentsandbox.shell.interpreter.notices import tell_jobs
 
 TYPE_CHECKING = False
@@ -23,7 +22,7 @@ def wait(shell: Shell, words: list[str]) -> int:
     variable = options.get("p")
     shell.jobs.reap()
     if variable is not None:
-        if split_reference(variable) is None:
+        if shell.reference(variable) is None:
             raise CommandError(f"`{variable}': not a valid identifier", 1)
         try:
             shell.variables.unset(variable)
@@ -52,9 +51,17 @@ def wait(shell: Shell, words: list[str]) -> int:
         tell_jobs(shell)
         status = named.status or 0
         if variable is not None:
-            shell.variables.assign(variable, str(named.pid))
+            _assign(shell, variable, named.pid)
         _forget(shell, named)
     return status
+
+
+def _assign(shell: Shell, variable: str, pid: int) -> None:
+    """Give the variable or element of `-p` a process number."""
+    if "[" in variable:
+        shell.variables.assign_element(*shell.element_key(variable), str(pid))
+    else:
+        shell.variables.assign(variable, str(pid))
 
 
 def _wait_for_all(shell: Shell) -> int:
@@ -123,7 +130,7 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
     ended = next(process for process in processes if process.status is not None)
     tell_jobs(shell)
     if variable is not None:
-        shell.variables.assign(variable, str(ended.pid))
+        _assign(shell, variable, ended.pid)
     _forget(shell, ended)
     shell.jobs.kept = frozenset(
         [job.process.pid for job in shell.jobs.jobs if job.process.status is not None]

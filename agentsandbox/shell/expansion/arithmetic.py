@@ -22,6 +22,7 @@ import functools
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
 from agentsandbox.shell.syntax.arithmetic import (
@@ -51,12 +52,12 @@ MAX_RECURSION = 1024
 _ON_A_STACK = 32
 """How many of them nest on one stack."""
 
-_OPERANDS = re.compile(f"{OPERAND}(.)", re.DOTALL)
+_OPERANDS = lazily(f"{OPERAND}(.)", re.DOTALL)
 _seen: dict[str, int] = {}
 """Small numbers by their texts, which scripts compute with again and again."""
 _LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
 _SPAN = 0x10000000000000000
-INTEGER = re.compile(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
+INTEGER = lazily(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
 
 
 def wrap(number: int) -> int:
@@ -200,8 +201,8 @@ def read_element(host: ExpansionHost, name: str, subscript: str, *, expanded: bo
         element = value.items.get(subscript)
     elif value is None and host.attributes.get(name, 0) & ASSOCIATIVE:
         element = None
-    elif not subscript.strip() or subscript in ("@", "*"):
-        host.fault(f"{name}[{subscript.strip()}]: bad array subscript")
+    elif subscript in ("", "@", "*"):
+        host.fault(f"{name}[{subscript}]: bad array subscript")
         return 0
     else:
         index = host.variables.evaluate(subscript)
@@ -237,11 +238,14 @@ def write_element(
 ) -> None:
     """Assign a number to an array element; `shown` is the subscript that messages show."""
     key = subscript if expanded else host.key(name, subscript)
-    if not key.strip():
+    array = host.variables.lookup(name)
+    by_number = (
+        not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE
+    )
+    if not key:
         host.complain(f"`{name}[{key}]': not a valid identifier")
         return
-    array = host.variables.lookup(name)
-    if not isinstance(array, AssociativeArray) and not host.attributes.get(name, 0) & ASSOCIATIVE:
+    if by_number:
         if key in ("@", "*"):
             host.complain(f"{name}[{key}]: bad array subscript")
             return
@@ -368,7 +372,7 @@ def _place(target: Tree) -> Callable[[ExpansionHost, Sequence[int]], tuple[str, 
         array = host.variables.lookup(name)
         if isinstance(array, AssociativeArray) or host.attributes.get(name, 0) & ASSOCIATIVE:
             return text, text
-        if not text.strip() or text in ("@", "*"):
+        if text in ("", "@", "*"):
             return text, text
         return str(host.variables.evaluate(text)), text
 

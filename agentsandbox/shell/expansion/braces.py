@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import re
 
 from agentsandbox.kernel.budget import Budget
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.nodes import Literal, Parameter, Part, Quoted
 
 TYPE_CHECKING = False
@@ -33,11 +33,11 @@ _WORD = 24
 _DEPTH = 100
 """Braces in a row, or in one another, that are expanded."""
 _BACKSLASH = 92
-_SEQUENCE = re.compile(
+_SEQUENCE = lazily(
     r"(?:([-+]?[0-9]+)\.\.([-+]?[0-9]+)|([A-Za-z])\.\.([A-Za-z]))(?:\.\.([-+]?[0-9]+))?"
 )
-_PADDED = re.compile(r"-?0[0-9]")
-_NOT_PLAIN = re.compile(r"[*?\[(~\\]|[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z]")
+_PADDED = lazily(r"-?0[0-9]")
+_NOT_PLAIN = lazily(r"[*?\[(~\\]|[A-Z]\.\.[a-z]|[a-z]\.\.[A-Z]")
 """What may make more of a word than its text: patterns, homes, and the letters between Z and a."""
 
 

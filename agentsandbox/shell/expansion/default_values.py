@@ -70,12 +70,18 @@ def _choice(
     single, many = reader.single, reader.many
     if node.prefix == "!":
         many = reader.keys  # what is named may be a list
+
+    def is_empty(host: ExpansionHost, items: list[str]) -> bool:
+        if len(items) == 1:
+            return items[0] == ""
+        return reader.star and not any(items) and not host.variables.ifs
+
     if operator in ("+", ":+"):
 
         def alternative(host: ExpansionHost) -> str | list[str] | None:
             if many is not None:
                 items = many(host)
-                present = len(items) > 0 and (not empty_counts or len(items) > 1 or items[0] != "")
+                present = len(items) > 0 and not (empty_counts and is_empty(host, items))
             else:
                 text = single(host)
                 present = text is not None and (text != "" or not empty_counts)
@@ -88,7 +94,7 @@ def _choice(
 
         def list_value(host: ExpansionHost) -> list[str] | None:
             items = many(host)
-            if not items or (empty_counts and len(items) == 1 and items[0] == ""):
+            if not items or (empty_counts and is_empty(host, items)):
                 return None
             return items
 
@@ -183,11 +189,10 @@ def _assigner(node: Parameter, words: Words) -> Callable[[ExpansionHost, str], s
         if not (name[0].isalpha() or name[0] == "_"):
             raise ExpansionError(f"${name}: cannot assign in this way")
         if key is not None and index is not None:
-            subscript_text = key if host.variables.is_associative(name) else index
-            host.variables.assign_element(name, subscript_text(host), value)
-        else:
-            host.variables.assign(name, value)
-            return host.variables.get(name) or ""
-        return value
+            text = (key if host.variables.is_associative(name) else index)(host)
+            host.variables.assign_element(name, text, value)
+            return host.variables.element(name, text) or ""
+        host.variables.assign(name, value)
+        return host.variables.get(name) or ""
 
     return assign

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.patterns.filenames import compile_glob, glob_matcher
 from agentsandbox.shell.expansion.errors import ExpansionError
 
@@ -16,13 +17,14 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
-_BASIC_MAGIC = re.compile(r"[*?\[]")
-_ESCAPE = re.compile(r"\\(.)", re.DOTALL)
-_CLOSED_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
+_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
+_BASIC_MAGIC = lazily(r"[*?\[]")
+_ESCAPE = lazily(r"\\(.)", re.DOTALL)
+_ESCAPED_SLASH = lazily(r"(\\[^/])|\\(/)", re.DOTALL)
+_CLOSED_MAGIC = lazily(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]|[+@!]\(")
 """What makes a word a pattern of pathname expansion: a bracket only when it is closed."""
-_CLOSED_BASIC_MAGIC = re.compile(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
-_GLOBIGNORE = re.compile(r"(?:\\.|\[[!^]?\]?(?:\[:\w*:\]|[^\]])*+(?:\]|\Z)|[^:\[\\]+)++", re.DOTALL)
+_CLOSED_BASIC_MAGIC = lazily(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
+_GLOBIGNORE = lazily(r"(?:\\.|\[[!^]?\]?(?:\[:\w*:\]|[^\]])*+(?:\]|\Z)|[^:\[\\]+)++", re.DOTALL)
 """One pattern of GLOBIGNORE: a colon inside a bracket expression, even one without its end, does
 not end it."""
 _LONGEST_GLOBIGNORE = 65_536
@@ -32,7 +34,10 @@ _LONGEST_GLOBIGNORE = 65_536
 def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
     """Pathname expansion by the shell's options; None where the word stays as it is."""
     shopt = host.options.shopt
-    if not (_CLOSED_MAGIC if host.options.extglob else _CLOSED_BASIC_MAGIC).search(pattern):
+    magic = _CLOSED_MAGIC if host.options.extglob else _CLOSED_BASIC_MAGIC
+    if not magic.search(pattern):
+        return None
+    if "\\" in pattern and not magic.search(_ESCAPE.sub("_", pattern)):
         return None
     ignored = host.values.get("GLOBIGNORE")
     if not isinstance(ignored, str):
@@ -89,6 +94,8 @@ def glob_paths(
     extglob: bool = True,
 ) -> list[str]:
     """Return every path that the pattern matches, as it would be written from `cwd`."""
+    if "\\/" in pattern:
+        pattern = _ESCAPED_SLASH.sub(r"\1\2", pattern)
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]
     found = [(root, "/" if root else cwd)]
     matched = False  # after the first pattern there is one slash between names
@@ -106,9 +113,19 @@ def glob_paths(
                 found = _descend(found, fs, budget, dotglob, separator, bare=bare, links=last)
         elif magic.search(component):
             matches = glob_matcher(component, ignore_case=ignore_case, extglob=extglob)
-            dots = component.startswith((".", "\\."))
+            dotted = _dotted(component) if extglob else _plain_dotted(component)
+            hidden = (
+                matches
+                if dotted == [component]
+                else _any_of([glob_matcher(each, ignore_case=ignore_case) for each in dotted])
+            )
             entered = _entered(
-                found, matches, fs, budget, hidden=dots or dotglob, dots=dots and not skipdots
+                found,
+                matches,
+                matches if dotglob else hidden,
+                fs,
+                budget,
+                dots=None if skipdots else hidden,
             )
             if last and not slashes:
                 shown = [before + name for before, _, names in entered for name in names]
@@ -155,16 +172,81 @@ def _components(pattern: str, extglob: bool) -> list[tuple[str, str]]:
     return parts
 
 
+def _plain_dotted(pattern: str) -> list[str]:
+    return [pattern] if pattern.startswith((".", "\\.")) else []
+
+
+def _dotted(pattern: str, depth: int = 0) -> list[str]:
+    """Return patterns for the names with a leading dot that a pattern matches.
+
+    Only a dot that is written at the beginning matches such a dot: also one that begins an
+    alternative of @(…), +(…), *(…) and ?(…) there, or what follows a group that may be left out.
+    """
+    if pattern[1:2] != "(" or pattern[0] not in "@+*?" or depth > _DEEPEST:
+        return _plain_dotted(pattern)
+    alternatives, end = _alternatives(pattern)
+    if not end:
+        return []
+    again = f"*{pattern[1:end]}" if pattern[0] in "+*" else ""
+    rest = pattern[end:]
+    found = [
+        each + again + rest
+        for alternative in alternatives
+        for each in _dotted(alternative, depth + 1)
+    ]
+    if pattern[0] in "*?" or "" in alternatives:
+        found += _dotted(rest, depth + 1)
+    return found
+
+
+_DEEPEST = 20
+"""Groups inside one another that are looked at for a leading dot."""
+
+
+def _alternatives(pattern: str) -> tuple[list[str], int]:
+    """Return the alternatives of the group at the beginning, and where it ends; 0 if it is open."""
+    depth = 0
+    start = 2
+    found: list[str] = []
+    position = 1
+    while position < len(pattern):
+        char = pattern[position]
+        if char == "\\":
+            position += 1
+        elif char == "(":
+            depth += 1
+        elif char == "|" and depth == 1:
+            found.append(pattern[start:position])
+            start = position + 1
+        elif char == ")":
+            depth -= 1
+            if not depth:
+                return [*found, pattern[start:position]], position + 1
+        position += 1
+    return [], 0
+
+
+def _any_of(matchers: list[Callable[[str], object]]) -> Callable[[str], object] | None:
+    """Return a test that is true where one of the matchers is; None without any."""
+    if not matchers:
+        return None
+    return lambda name: any(matches(name) for matches in matchers)
+
+
 def _entered(
     found: list[tuple[str, str]],
     matches: Callable[[str], object],
+    hidden: Callable[[str], object] | None,
     fs: FileSystem,
     budget: Budget,
     *,
-    hidden: bool,
-    dots: bool,
+    dots: Callable[[str], object] | None,
 ) -> list[tuple[str, str, list[str]]]:
-    """Return (displayed prefix, real path, matching names) for each directory."""
+    """Return (displayed prefix, real path, matching names) for each directory.
+
+    `hidden` is what the names that begin with a dot must match, `dots` what "." and ".." must; None
+    excludes them.
+    """
     entered: list[tuple[str, str, list[str]]] = []
     for shown, real in found:
         try:
@@ -172,10 +254,17 @@ def _entered(
         except OSError:
             continue
         budget.step(1 + len(names) // 64)
-        matching = list(filter(matches, [".", "..", *names] if dots else names))
-        entered.append(
-            (shown, real, matching if hidden else [name for name in matching if name[0] != "."])
-        )
+        if hidden is matches:
+            matching = list(filter(matches, names))
+        else:
+            matching = [
+                name
+                for name in names
+                if (hidden is not None and hidden(name) if name[0] == "." else matches(name))
+            ]
+        if dots is not None:
+            matching = [*filter(dots, (".", "..")), *matching]
+        entered.append((shown, real, matching))
     return entered
 
 

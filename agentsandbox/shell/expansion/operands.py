@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.expansion.arithmetic import compile_tree, evaluate_text, read_variable
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.syntax.arithmetic import (
@@ -29,9 +30,9 @@ if TYPE_CHECKING:
 
     Number = Callable[[ExpansionHost], int]
 
-_CHANGES = re.compile(r"\+\+|--|(?<![=<>!])=(?!=)|<<=|>>=")
-_IDENTIFIER_EDGE = re.compile(r"[A-Za-z0-9_#@.]")
-_INTEGER = re.compile(r"-?(?:[1-9][0-9]{0,17}|0)")
+_CHANGES = lazily(r"\+\+|--|(?<![=<>!])=(?!=)|<<=|>>=")
+_IDENTIFIER_EDGE = lazily(r"[A-Za-z0-9_#@.]")
+_INTEGER = lazily(r"-?(?:[1-9][0-9]{0,17}|0)")
 
 
 def compile_expression(word: Word, words: Words) -> Number:
@@ -228,7 +229,7 @@ def _with_values(message: str, values: Sequence[object]) -> str:
     return _OPERANDS.sub(lambda match: str(values[ord(match[1]) - FIRST_OPERAND]), message)
 
 
-_OPERANDS = re.compile(f"{OPERAND}(.)")
+_OPERANDS = lazily(f"{OPERAND}(.)")
 
 
 def _is_operand(parts: tuple[Part, ...], number: int) -> bool:

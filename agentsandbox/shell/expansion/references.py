@@ -2,15 +2,31 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.braced import NAME
 from agentsandbox.shell.syntax.parser import Parser
 
-_PLAIN = re.compile(r"""\[([^][$`"'\\]+)\]""")
-_OPERATOR = re.compile(r"\+?=")
+_PLAIN = lazily(r"""\[([^][$`"'\\]+)\]""")
+_OPERATOR = lazily(r"\+?=")
+
+
+class ElementWord(str):
+    """A word that the script wrote as `name[subscript]`, expanded: `unset a[$key]`.
+
+    Builtins take its subscript as it is. That of any other text is expanded: `unset 'a[$key]'`.
+    """
+
+    __slots__ = ()
+
+    @property
+    def parts(self) -> tuple[str, str] | None:
+        """The name and the subscript; None if the expansion left no such form."""
+        name, bracket, rest = self.partition("[")
+        if bracket and len(rest) > 1 and rest[-1] == "]" and NAME.fullmatch(name):
+            return name, rest[:-1]
+        return None
 
 
 @cache_short(512)

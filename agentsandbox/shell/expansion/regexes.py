@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SPECIAL = re.compile(r"[.\[{()\\*+?^$|]")
+_SPECIAL = lazily(r"[.\[{()\\*+?^$|]")
 
 
 def quote_regex(text: str) -> str:

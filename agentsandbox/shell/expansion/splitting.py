@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
 
 TYPE_CHECKING = False
@@ -12,8 +13,8 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-_DEFAULT_FIELDS = re.compile(r"[^ \t\n]+").findall
-_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
+_DEFAULT_FIELDS = lazily(r"[^ \t\n]+").findall
+_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
 
 
 @cache_short(64)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.nodes import Literal, Part
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-_ASSIGNED = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
-_TILDE = re.compile(r"~[^/:\\\"'$`]*")
+_ASSIGNED = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
+_TILDE = lazily(r"~[^/:\\\"'$`]*")
 
 
 class Home(Part):

@@ -625,6 +625,8 @@ class Variables:
             assert isinstance(array, IndexedArray)  # nothing says otherwise
             array.set(index, value)
             return
+        if subscript in ("@", "*") and not self.is_associative(name):
+            raise ExpansionError(f"{name}[{subscript}]: bad array subscript")
         array = self.array_for_writing(name)
         value = self.converted(name, value)
         if isinstance(array, AssociativeArray):

@@ -29,6 +29,7 @@ import re
 
 from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.budget import SLICE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
 from agentsandbox.shell.expansion.errors import unbound
 from agentsandbox.shell.expansion.regexes import join_regex, quote_regex
@@ -58,8 +59,8 @@ if TYPE_CHECKING:
 
 _LONG = 65536
 """Characters from which on a text is weighed before it is split."""
-_MAGIC = re.compile(r"[*?\[]|[?*+@!]\(")
-_PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
+_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
+_PLAIN = lazily(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
 class WordCompiler:
@@ -205,6 +206,14 @@ class WordCompiler:
 
     def fields(self, word: Word, *, in_list: bool = False) -> Fields:
         """Compile the word to the fields it expands to; `in_list` is for array literals."""
+        if in_list:
+            return self._counted_fields(word, True)
+        known: Fields | None = word.fields
+        if known is None:
+            known = word.fields = self._counted_fields(word, False)
+        return known
+
+    def _counted_fields(self, word: Word, in_list: bool) -> Fields:
         if _is_plain(word.parts):
             plain: str = word.parts[0].text  # type: ignore[attr-defined]
             return lambda host, out: out.append(plain)

@@ -6,6 +6,7 @@ from agentsandbox.kernel.quoting import shell_quote_single, trace_quote
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
     ASSOCIATIVE,
+    INTEGER,
     AssociativeArray,
     IndexedArray,
     NameReference,
@@ -148,6 +149,10 @@ def assign_array(
                 shell.fault(f"[{key}]={text}: bad array subscript")
                 continue
             index = wanted + array.end() if wanted < 0 else wanted
+            if adds and convert & INTEGER:
+                variables.append_element(name, str(index), text)
+                index += 1
+                continue
             if adds:
                 text = (array.get(index) or "") + text
         if convert:

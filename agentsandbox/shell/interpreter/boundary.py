@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _STATUSES = {"timeout": 124, CANCELLED: 130}
 
 
+# TM-OUT-1
 def run_guarded(
     shell: Shell, script: str, jobs: Jobs, log: OutputLog, *, goes_on: bool
 ) -> tuple[int, LimitName | None]:
@@ -71,6 +72,7 @@ def run_guarded(
     return int(status), limit
 
 
+# TM-OUT-2
 def _report(error: BaseException) -> None:
     """Write an error with its traceback to the host's log; handlers of the host may fail."""
     import logging

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.predicates import NUMERIC
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.references import split_reference
 from agentsandbox.shell.expansion.variables import (
     READONLY,
     AssociativeArray,
@@ -77,7 +75,12 @@ class ShellTests:
         found: tuple[str, str | None] | None = (name, None)
         if "[" in name:
             base, _, rest = name.partition("[")
-            found = (base, rest[:-1]) if expanded and rest.endswith("]") else split_reference(name)
+            if expanded and rest.endswith("]"):
+                found = base, rest[:-1]
+            else:
+                reference = self.shell.reference(name, assigns=False)
+                found = None if reference is None else reference[:2]
+                expanded = reference is not None and reference[2]
         if found is None:
             return False
         base, subscript = found
@@ -186,7 +189,7 @@ def _word(node: CondWord, sign: Sign) -> Test:
     return test
 
 
-_ELEMENT = re.compile(r'"?[A-Za-z_][A-Za-z0-9_]*\[')
+_ELEMENT = lazily(r'"?[A-Za-z_][A-Za-z0-9_]*\[')
 
 
 def _expands(parts: tuple[Part, ...]) -> bool:

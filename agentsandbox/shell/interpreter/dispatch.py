@@ -14,8 +14,6 @@ for no other.
 
 from __future__ import annotations
 
-import importlib
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -75,5 +73,5 @@ def compile_substitution(node: CommandSubstitution | ProcessSubstitution) -> Cal
 
 
 def _load_compiler(node_type: type) -> Callable[[Any], Callable[..., Any]]:
-    importlib.import_module(f"{__package__}.{_MODULES[node_type.__name__]}")
+    __import__(f"{__package__}.{_MODULES[node_type.__name__]}")
     return _COMPILERS[node_type]

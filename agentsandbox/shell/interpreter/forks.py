@@ -45,6 +45,7 @@ _OF_MACHINE = _named(Machine, KEPT)
 _STANDARD = {0: 0, 1: 1, 2: 2}
 
 
+# TM-NEXT-4
 class Kept:
     """The state of a sandbox's shell at one moment. Nothing in it changes, since many shells may be
     made of it.

@@ -63,7 +63,10 @@ def export_function(shell: Shell, name: str) -> None:
 
 def _compile_body(function: Function) -> Run:
     """Compile the body of a function at its first call."""
-    run: Run = compile_command(function.node.body)
+    node = function.node
+    run: Run | None = node.compiled
+    if run is None:
+        run = node.compiled = compile_command(node.body)
     function.compiled = run
     return run
 

@@ -7,7 +7,7 @@ from time import thread_time
 
 from agentsandbox.kernel.fs.devices import Borrowed
 from agentsandbox.shell.interpreter.fifos import Fifos
-from agentsandbox.shell.interpreter.state import HOST, KEPT, RUNNING
+from agentsandbox.shell.interpreter.state import DERIVED, HOST, KEPT, RUNNING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import Stream
 
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
+
+
+class Located:
+    """What PATH has found for a name: the directories that were searched, as they were."""
+
+    __slots__ = ("directories", "file", "path", "tool")
+
+    def __init__(
+        self, path: str, directories: tuple[tuple[str, object], ...], file: str, tool: Command
+    ) -> None:
+        self.path = path
+        self.directories = directories
+        self.file = file
+        self.tool = tool
 
 
 class Machine:
@@ -38,6 +52,7 @@ class Machine:
         "hints": HOST,
         "history": KEPT,
         "host": HOST,
+        "located": DERIVED,
         "on_skill_script": HOST,
         "scheduler": HOST,
         "script_errexit": HOST,
@@ -74,6 +89,8 @@ class Machine:
         """The host's own commands."""
         self.available = available
         """All other commands, found by name."""
+        self.located: dict[str, Located] = {}
+        """The commands that PATH has found (`search.located_tool`)."""
         self.script_errexit = script_errexit
         """Which script files begin with errexit: "sh", "always" or "never"."""
         self.user = user

@@ -20,6 +20,7 @@ effects. Traps, traces and `set -e` ask for the copy.
 
 from __future__ import annotations
 
+import functools
 import re
 from time import monotonic, thread_time
 
@@ -47,6 +48,7 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Subshell,
 )
+from agentsandbox.shell.syntax.parser import known_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -225,16 +227,18 @@ def _nothing(shell: Shell) -> int:
 
 
 def _stages(node: Pipeline) -> Run:
-    stages, children = map(list, zip(*map(compile_stage, node.commands), strict=True))
-    for number, command in enumerate(node.commands):
-        if isinstance(command, SimpleCommand):
-            names_job = bool(command.words) and command.words[0].source.startswith("%")
-            children[number] = (
-                _not_found(command.words[0].source)
-                if names_job
-                else announced(children[number], command)
-            )
-    in_place = [_name_in_place(command) for command in node.commands]
+    stages: list[Run] = []
+    children: list[Run] = []
+    in_place: list[str] = []
+    for command in node.commands:
+        stage, child, name = (
+            _known_stage(command.source, command.line)
+            if isinstance(command, SimpleCommand) and command.source
+            else _stage(command)
+        )
+        stages.append(stage)
+        children.append(child)
+        in_place.append(name)
     last = node.commands[-1]
     line = last.line if isinstance(last, SimpleCommand) else node.line
 
@@ -266,6 +270,23 @@ def _stages(node: Pipeline) -> Run:
         return status
 
     return run_pipeline
+
+
+def _stage(command: Command) -> tuple[Run, Run, str]:
+    """Compile a stage: as the shell itself runs it, as a child does, and its `_name_in_place`."""
+    stage, child = compile_stage(command)
+    if isinstance(command, SimpleCommand):
+        names_job = bool(command.words) and command.words[0].source.startswith("%")
+        child = _not_found(command.words[0].source) if names_job else announced(child, command)
+    return stage, child, _name_in_place(command)
+
+
+@functools.lru_cache(maxsize=512)
+def _known_stage(source: str, line: int) -> tuple[Run, Run, str]:
+    """Compile a stage that scripts share."""
+    command = known_command(source, line)
+    assert command is not None
+    return _stage(command)
 
 
 def _not_found(name: str) -> Run:

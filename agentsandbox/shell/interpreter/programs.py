@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 import stat as stat_module
 
 from agentsandbox.contract.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
 from agentsandbox.kernel.fs.shebang import is_binary, shebang_of
 from agentsandbox.kernel.processes import SIGNALS
@@ -17,16 +17,13 @@ from agentsandbox.kernel.streams import Closed, Stream, decode, encode
 from agentsandbox.shell.builtins import find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.functions import call_function
-from agentsandbox.shell.interpreter.scripts import (
-    expand_escapes,
-    run_script_text,
-    run_shell_command,
-)
 from agentsandbox.shell.interpreter.search import (
     DEFAULT_PATH,
     POSIX_SHELLS,
     SHELL_NAMES,
     locate,
+    located_tool,
+    remember_tool,
     skill_hint,
 )
 from agentsandbox.shell.interpreter.subshells import run_subshell
@@ -53,6 +50,10 @@ def run_external(
         budget.tick()
     if "/" not in name:
         own = shell.machine.commands.get(name)
+        if own is None and path is None:
+            own = located_tool(shell, name)
+            if own is not None and _is_too_long(argv, environment):
+                own = None
         if own is not None:
             return _run_tool(shell, own, argv, environment)
     located = locate(shell, name, path) if name else None
@@ -113,10 +114,14 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     if content.startswith(COMMAND_MARK):
         name = command_of(content) or ""
         if name in SHELL_NAMES:
+            from agentsandbox.shell.interpreter.scripts import run_shell_command
+
             return run_shell_command(shell, argv, environment)
         tool = shell.machine.find_command(name)
         if tool is None:
             return _run_builtin_tool(shell, name, argv, environment)
+        if path == f"/usr/bin/{name}":
+            remember_tool(shell, path, tool)
         return _run_tool(shell, tool, argv, environment)
     return _run_script(shell, path, full, content, argv, environment)
 
@@ -204,8 +209,7 @@ def _run_tool(
             return refused
     shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # its work may grow with its words
     fds = shell.fds
-    closed = Closed()
-    streams = fds.get(0) or closed, fds.get(1) or closed, fds.get(2) or closed
+    streams = fds.get(0) or Closed(), fds.get(1) or Closed(), fds.get(2) or Closed()
     context = context_for(shell, argv[0], argv[1:], environment, *streams)
     process = shell.machine.scheduler.current
     table, process.descriptors = process.descriptors, fds
@@ -438,6 +442,8 @@ def _run_shell_script(
     if is_binary(content) and not posix:
         shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
         return 126
+    from agentsandbox.shell.interpreter.scripts import expand_escapes, run_script_text
+
     return run_script_text(
         shell,
         decode(content.replace(b"\0", b"")),
@@ -477,5 +483,5 @@ def _hint_at(shell: Shell, name: str) -> None:
 
 
 _BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl"}
-_LETTERS = re.compile(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
+_LETTERS = lazily(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
 """What may stand behind the name of a shell: nothing, or options that are one letter each."""

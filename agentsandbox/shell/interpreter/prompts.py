@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.interpreter.words import expand_quoted_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.parts import ShellParts
 
-_ESCAPE = re.compile(r"\\(?:([0-7]{1,3})|D\{([^}]*)\}|(.))", re.DOTALL)
+_ESCAPE = lazily(r"\\(?:([0-7]{1,3})|D\{([^}]*)\}|(.))", re.DOTALL)
 _PLAIN = {
     "a": "\a",
     "e": "\x1b",

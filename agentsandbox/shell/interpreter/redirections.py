@@ -22,10 +22,10 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 
 from agentsandbox.errors import Unwind
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import BytesReader, Null, Pipe, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
@@ -220,7 +220,7 @@ def _named(variable: str, apply: Apply) -> Apply:
     return named
 
 
-_PLAIN = re.compile(r"[A-Za-z0-9_/.,:%^=@+-]+")
+_PLAIN = lazily(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
 def _target(node: Redirection) -> Callable[[Shell], str]:
@@ -483,7 +483,10 @@ def finish_process_substitutions(shell: Shell, mark: int) -> None:
 
 def finishing(run: Run, words: Iterable[Word]) -> Run:
     """Compile a command so that it closes the process substitutions of its words."""
-    if not any("<(" in word.source or ">(" in word.source for word in words):
+    for word in words:
+        if "<(" in word.source or ">(" in word.source:
+            break
+    else:
         return run
 
     def run_finishing(shell: Shell) -> int:

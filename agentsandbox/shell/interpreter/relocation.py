@@ -16,6 +16,7 @@ from agentsandbox.shell.syntax.nodes import (
     ProcessSubstitution,
     SimpleCommand,
     Unreadable,
+    Word,
 )
 from agentsandbox.shell.syntax.parser import Parser
 
@@ -80,4 +81,6 @@ def _moved(value: Any, line: int) -> Any:
         for slot in getattr(kind, "__slots__", ()):
             if hasattr(value, slot):
                 setattr(twin, slot, _moved(getattr(value, slot), line))
+    if isinstance(twin, Word):
+        twin.fields = None
     return twin

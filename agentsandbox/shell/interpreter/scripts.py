@@ -23,6 +23,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Run
 
 
@@ -385,47 +386,82 @@ def run_shell_command(shell: Shell, argv: Sequence[str], environment: Mapping[st
 
 
 def _run_stream(shell: Shell) -> int:
-    """Run commands from standard input, which they may replace."""
-    pending = ""
+    """Run commands from standard input, which they may read from or replace.
+
+    A command is read line by line until it is complete, and no further. While it is not, the lines
+    ahead are looked at, twice as much each time, so that a command of many lines is not parsed once
+    for each of them.
+    """
     line = 1
     status = 0
     while True:
         stream = shell.fds.get(0)
         try:
-            data = stream.readline() if stream is not None else b""
+            text, is_last = ("", True) if stream is None else _next_command_text(shell, stream)
         except OSError as error:
             reason = os.strerror(error.errno or errno.EIO)
             shell.write(f"{shell.invocation.called}: error reading input file: {reason}\n", 2)
             return 2
-        if not data:
-            break
-        shell.budget.step()
-        pending += decode(data.replace(b"\0", b""))
-        shell.budget.charge(len(pending))
-        complete = _is_complete(shell, pending)
-        if complete is None:
-            continue
-        count = pending.count("\n")
-        text, pending = pending, ""
-        status = run_commands(shell, text, first_line=line, main=True)
-        if not complete:
+        if text:
+            status = run_commands(shell, text, first_line=line, main=True)
+            line += text.count("\n")
+        if is_last:
             return status
-        line += count
-    if pending:
-        status = run_commands(shell, pending, first_line=line, main=True)
-    return status
 
 
-def _is_complete(shell: Shell, text: str) -> bool | None:
-    """Whether a text is complete commands; None if more must be read, False for an error."""
+def _next_command_text(shell: Shell, stream: Stream) -> tuple[str, bool]:
+    """Read the lines of the next commands; return them, and whether they are the last."""
+    text = ""
+    while True:
+        data = stream.readline()
+        if not data:
+            return text, True
+        shell.budget.step()
+        text += decode(data.replace(b"\0", b""))
+        shell.budget.charge(len(text))
+        end = _command_end(shell, text)
+        ahead = b""
+        while end is None and (ahead := _lines_ahead(stream, len(data) + len(text))):
+            more = decode(ahead)
+            shell.budget.charge(len(text) + len(more))
+            end = _command_end(shell, text + more)
+            if end is None:
+                stream.read(len(ahead))
+                text += more
+            elif end >= 0:
+                more = more[: end - len(text)]
+                stream.read(len(encode(more)))
+                return text + more, False
+            else:
+                stream.read(len(ahead))
+                return text + more, True
+        if end is not None:
+            return text, end < 0
+
+
+def _lines_ahead(stream: Stream, size: int) -> bytes:
+    """Return whole lines that can be read at once, about `size` bytes; b"" where that is unknown.
+
+    They are valid text without nulls, so that it is known how many bytes a part of them has.
+    """
+    ahead = stream.peek(size)
+    ahead = ahead[: ahead.rfind(b"\n") + 1]
+    return b"" if b"\0" in ahead else ahead
+
+
+def _command_end(shell: Shell, text: str) -> int | None:
+    """Return where the first complete command ends; None if it is incomplete, -1 for an error.
+
+    Further commands on its last line belong to it.
+    """
     if text.endswith("\\\n"):
         return None
     parser = Parser(text, extglob=shell.options.extglob, aliases=shell.active_aliases())
     parser.pairs_quotes = pairs_quotes(shell)
     parser.meter = shell.budget
     try:
-        while parser.next_command() is not None:
-            pass
+        if parser.next_command() is None:
+            return len(text)
     except ShellSyntaxError as error:
         if (
             error.at_end
@@ -433,5 +469,7 @@ def _is_complete(shell: Shell, text: str) -> bool | None:
             or "unexpected EOF" in error.message
         ):
             return None
-        return error.in_array
-    return None if parser.warnings else True
+        return len(text) if error.in_array else -1
+    if parser.warnings and parser.position >= len(parser.text):
+        return None
+    return len(text) - (len(parser.text) - parser.position)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from agentsandbox.shell.interpreter.machine import Located
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.contract.command import Command
     from agentsandbox.shell.interpreter.shell import Shell
 
 SHELL_NAMES = frozenset(("sh", "bash", "dash", "ash", "rbash"))
@@ -48,6 +51,53 @@ def locate(shell: Shell, name: str, path: str | None = None) -> str | None:
     if found is not None and path is None and shell.options.hashall:
         shell.specials.hashed[name] = (found, 1)
     return found
+
+
+def located_tool(shell: Shell, name: str) -> Command | None:
+    """Return the command that PATH finds for a name, if it did before and nothing has changed.
+
+    Until a script writes there, all sandboxes share the directories of PATH, and the same objects
+    hold the same files. The search counts as one: in steps and in the memory of `hash`.
+    """
+    entry = shell.machine.located.get(name)
+    if entry is None or entry.path != shell.values.get("PATH"):
+        return None
+    known = shell.machine.fs.shared_directory
+    for directory, seen in entry.directories:
+        if known(directory) is not seen:
+            return None
+    hashed = shell.specials.hashed
+    before = hashed.get(name)
+    if before is not None:
+        if before[0] != entry.file:
+            return None
+        hashed[name] = entry.file, before[1] + 1
+        return entry.tool
+    shell.budget.step(4 * len(entry.directories))
+    if shell.options.hashall:
+        hashed[name] = entry.file, 1
+    return entry.tool
+
+
+def remember_tool(shell: Shell, file: str, tool: Command) -> None:
+    """Remember for `located_tool` that PATH has found the file of a command."""
+    place, _, name = file.rpartition("/")
+    path = shell.values.get("PATH")
+    if type(path) is not str or len(path) > 256 or shell.fs.program(file) is None:
+        return
+    directories: list[tuple[str, object]] = []
+    for directory in path.split(":"):
+        seen = shell.machine.fs.shared_directory(directory) if directory[:1] == "/" else None
+        if seen is None:
+            return
+        directories.append((directory, seen))
+        if directory == place:
+            break
+        if shell.fs.exists(f"{directory}/{name}"):
+            return
+    else:
+        return
+    shell.machine.located[name] = Located(path, tuple(directories), file, tool)
 
 
 def skill_hint(shell: Shell, path: str) -> str | None:

@@ -7,6 +7,7 @@ import posixpath
 
 from agentsandbox.errors import ShellSyntaxError, Stopped
 from agentsandbox.kernel.streams import Stream, bytewise, encode
+from agentsandbox.shell.expansion.references import ElementWord, split_reference
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
 from agentsandbox.shell.interpreter.options import DEFAULT_OPTIONS, OPTIONS
@@ -396,9 +397,35 @@ class Shell:
         """Expand a subscript given as a text: a word for associative arrays, else arithmetic."""
         if not any(char in text for char in "$`\"'\\"):
             return text
+        if self.options.shopt["assoc_expand_once"] and (
+            associative or self.variables.is_associative(name)
+        ):
+            return text
         return (expand_key if associative or self.variables.is_associative(name) else expand_index)(
             self, text
         )
+
+    def reference(self, text: str, *, assigns: bool = True) -> tuple[str, str | None, bool] | None:
+        """Return the name and subscript of a builtin's operand, None for any other text.
+
+        The third value tells whether the subscript is not to be expanded again: it stands in a word
+        written as `a[$key]`. Builtins that assign go by that only under `assoc_expand_once`.
+        """
+        if isinstance(text, ElementWord):
+            once = not assigns or self.options.shopt["assoc_expand_once"]
+            parts = text.parts if once else None
+            if parts is not None:
+                return *parts, True
+        found = split_reference(text)
+        return None if found is None else (*found, False)
+
+    def element_key(self, text: str) -> tuple[str, str]:
+        """Return the name and the expanded subscript of a builtin's operand `name[subscript]`."""
+        base, _, rest = text.partition("[")
+        found = self.reference(text)
+        if found is not None and found[2]:
+            return base, rest[:-1]
+        return base, self.key(base, rest[:-1])
 
     def expand_text(self, text: str) -> str:
         """Expand a text as inside double quotes: a subscript, or PS4."""

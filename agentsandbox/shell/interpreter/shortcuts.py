@@ -21,7 +21,7 @@ from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
 from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.assignments import number_of
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed, finish
-from agentsandbox.shell.interpreter.words import WORDS, makes_one_field
+from agentsandbox.shell.interpreter.words import WORDS, constant_of, constants_of
 from agentsandbox.shell.syntax.nodes import (
     Assignment,
     DoubleQuoted,
@@ -56,14 +56,13 @@ def inline_command(node: SimpleCommand, general: Run) -> Run | None:
 
 def _nothing(status: int) -> Callable[[SimpleCommand, Run], Run | None]:
     def make(node: SimpleCommand, general: Run) -> Run | None:
-        if not all(
-            isinstance(word, Word) and makes_one_field(word) and "$" not in word.source
-            for word in node.words[1:]
-        ):
-            return None
+        last = ""
+        for word in node.words:
+            constant = constant_of(word) if isinstance(word, Word) else None
+            if constant is None:
+                return None
+            last = constant
         line = node.line
-        final = node.words[-1]
-        last = _constant(final) if isinstance(final, Word) else ""
 
         def run(shell: Shell) -> int:
             if shell.slow:
@@ -88,11 +87,12 @@ def _may_be_option(word: Word) -> bool:
 
 
 def _echo(node: SimpleCommand, general: Run) -> Run | None:
-    words = [word for word in node.words[1:] if isinstance(word, Word)]
+    words: list[Word] = list(node.words[1:])  # type: ignore[arg-type]
     if words and _may_be_option(words[0]):
         return None
-    if all(makes_one_field(word) and "$" not in word.source for word in words):
-        return _echo_constant([_constant(word) for word in words], general)
+    constants = constants_of(words)
+    if constants is not None:
+        return _echo_constant(constants, general)
     line = node.line
     fields = [WORDS.fields(word) for word in words]
 
@@ -148,17 +148,6 @@ def _echoed(shell: Shell, text: str) -> bytes:
 
         return render_echo([text], xpg=True, posix=True)
     return encode(text + "\n")
-
-
-def _constant(word: Word) -> str:
-    """The text of a word that has only constant parts."""
-    return "".join(map(_part_text, word.parts))
-
-
-def _part_text(part: object) -> str:
-    if isinstance(part, DoubleQuoted):
-        return "".join(map(_part_text, part.parts))
-    return part.text  # type: ignore[attr-defined, no-any-return]
 
 
 def _write_failed(shell: Shell, error: OSError) -> int:

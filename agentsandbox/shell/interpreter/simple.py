@@ -22,11 +22,13 @@ substitution.
 
 from __future__ import annotations
 
-import re
+import functools
 
-from agentsandbox.errors import CommandError
+from agentsandbox.errors import CommandError, Exit
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.references import ElementWord
 from agentsandbox.shell.expansion.variables import (
     ARRAY,
     ASSOCIATIVE,
@@ -52,7 +54,7 @@ from agentsandbox.shell.interpreter.redirections import (
 from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
 from agentsandbox.shell.interpreter.traps import before_command
-from agentsandbox.shell.interpreter.words import WORDS
+from agentsandbox.shell.interpreter.words import WORDS, constants_of
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
     Assignment,
@@ -63,7 +65,7 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Word,
 )
-from agentsandbox.shell.syntax.parser import parse
+from agentsandbox.shell.syntax.parser import known_command, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,6 +79,8 @@ if TYPE_CHECKING:
     Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
     ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
 
+_FUNCTION_NAME = lazily(r"[A-Za-z_][A-Za-z0-9_.:-]*")
+
 _FEW = 256
 """Assignments of one argument between two looks at what they take together."""
 _ARGUMENT = 256
@@ -85,6 +89,18 @@ _ARGUMENT = 256
 
 @compiles(SimpleCommand)
 def _simple(node: SimpleCommand) -> Run:
+    return _known(node.source, node.line) if node.source else _compile(node)
+
+
+@functools.lru_cache(maxsize=1024)
+def _known(source: str, line: int) -> Run:
+    """Compile a command that scripts share."""
+    command = known_command(source, line)
+    assert command is not None
+    return _compile(command)
+
+
+def _compile(node: SimpleCommand) -> Run:
     if node.spans or (
         node.redirections
         and any(isinstance(redirection.target, HereDocument) for redirection in node.redirections)
@@ -103,13 +119,9 @@ def _simple(node: SimpleCommand) -> Run:
     inlined = inline_command(node, general)
     if inlined is not None:
         return inlined
-    if (
-        not node.assignments
-        and not node.redirections
-        and all(isinstance(word, Word) for word in node.words)
-    ):
-        return _call(node, general)
-    return _Command(node).run
+    if node.assignments or node.redirections:
+        return _Command(node).run
+    return _call(node) or _Command(node).run
 
 
 def _with_own_text(node: SimpleCommand) -> Run:
@@ -137,24 +149,26 @@ def _when_needed(node: SimpleCommand) -> Run:
     return run
 
 
-def _call(node: SimpleCommand, general: Run) -> Run:
-    """Compile a command of plain words, which may be the call of a function."""
-    first = node.words[0]
-    assert isinstance(first, Word)
-    name = first.source
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_.:-]*", name):
-        return general
-    if any("<(" in word.source or ">(" in word.source for word in node.words):
-        return general
+def _call(node: SimpleCommand) -> Run | None:
+    """Compile a command of plain words, which may be the call of a function; None for others."""
+    name = node.words[0].source
+    if _FUNCTION_NAME.fullmatch(name) is None:
+        return None
+    for word in node.words:
+        if "<(" in word.source or ">(" in word.source or not isinstance(word, Word):
+            return None
     line = node.line
     arguments: list[Callable[[Shell, list[str]], None]] | None = None
+    command: Run | None = None
 
     def call(shell: Shell) -> int:
-        nonlocal arguments
+        nonlocal arguments, command
         function = shell.definitions.functions.get(name)
         if function is None or shell.slow:
-            return general(shell)
-        if arguments is None:  # most commands never name a function
+            if command is None:  # most commands never name a function, and many never run
+                command = _Command(node).run
+            return command(shell)
+        if arguments is None:
             arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
         shell.line = line
         words: list[str] = []
@@ -177,9 +191,34 @@ def _call(node: SimpleCommand, general: Run) -> Run:
     return call
 
 
+_ELEMENT = lazily(r"""(?s)[A-Za-z_]\w*+\[[^$`'"\\]*+[$`'"\\].*\]\Z""")
+"""A word with the form of an element, whose subscript has quotes or expansions."""
+_TAKING_ELEMENTS = frozenset(("unset", "read", "printf", "test", "[", "wait"))
+
+
+def _takes_elements(node: SimpleCommand) -> bool:
+    """Whether a command is a builtin that takes elements as operands, also behind `command`."""
+    words = iter(node.words)
+    return next((word.source for word in words if word.source != "command"), "") in _TAKING_ELEMENTS
+
+
+def _element_fields(word: Word) -> Callable[[Shell, list[str]], None]:
+    """Compile an operand like `a[$key]`, whose subscript is not expanded again."""
+    fields = WORDS.fields(word)
+
+    def append(shell: Shell, out: list[str]) -> None:
+        before = len(out)
+        fields(shell, out)
+        if len(out) == before + 1:
+            out[before] = ElementWord(out[before])
+
+    return append
+
+
 class _Command:
     """A simple command with words, compiled to run by all the rules.
 
+    constants  the words, if all of them are constant
     words      closures that append the fields of the words that are no assignments
     order      for each word its binder if it is an assignment (`declare x=1`), else None
     alone      binders of the assignments in front, for when no field is left: they last
@@ -190,24 +229,39 @@ class _Command:
     """
 
     __slots__ = (
-        "alone", "assigns", "binders", "moved", "node", "order", "redirect", "text", "words",
+        "alone", "assigns", "binders", "constants", "moved", "node", "order", "redirect", "text",
+        "words",
     )  # fmt: skip
 
     def __init__(self, node: SimpleCommand) -> None:
         self.node = node
-        self.words = [WORDS.fields(word) for word in node.words if not isinstance(word, Assignment)]
-        self.order = [
-            _bind_argument(word) if isinstance(word, Assignment) else None for word in node.words
-        ]
-        self.alone = [bind_assignment(assignment) for assignment in node.assignments]
-        self.binders = [
-            bind_prefix(assignment) or bind
-            for assignment, bind in zip(node.assignments, self.alone, strict=True)
-        ]
-        self.redirect = compile_redirections(node.redirections) if node.redirections else None
-        self.assigns = any(map(_may_assign, node.redirections))
         self.text = ""
         self.moved: Run | None = None
+        self.alone: list[Binder] = []
+        self.binders: list[Binder] = []
+        if node.assignments:
+            self.alone = [bind_assignment(assignment) for assignment in node.assignments]
+            self.binders = [
+                bind_prefix(assignment) or bind
+                for assignment, bind in zip(node.assignments, self.alone, strict=True)
+            ]
+        self.redirect = compile_redirections(node.redirections) if node.redirections else None
+        self.assigns = bool(node.redirections) and any(map(_may_assign, node.redirections))
+        self.constants = constants_of(node.words)
+        self.words: list[Callable[[Shell, list[str]], None]] = []
+        self.order: list[ArgumentBinder | None] = []
+        if self.constants is None:
+            self.words = [
+                _element_fields(word)
+                if _ELEMENT.match(word.source) and _takes_elements(node)
+                else WORDS.fields(word)
+                for word in node.words
+                if not isinstance(word, Assignment)
+            ]
+            self.order = [
+                _bind_argument(word) if isinstance(word, Assignment) else None
+                for word in node.words
+            ]
 
     def run(self, shell: Shell) -> int:
         """Expand, redirect, assign, run, and undo the redirections."""
@@ -223,7 +277,12 @@ class _Command:
             if shell.slow and self._announce(shell):
                 return 0
             shell.control.substitution_status = None
-            declared = self._expand(shell, argv)
+            constants = self.constants
+            if constants is not None:
+                argv += constants
+                declared = None
+            else:
+                declared = self._expand(shell, argv)
             bound: list[BoundAssignment] | None = None
             if self.redirect is not None:
                 if shell.options.xtrace and argv:
@@ -234,6 +293,8 @@ class _Command:
         except ExpansionError as error:
             status = expansion_failed(shell, error)
         except RedirectionError:
+            if shell.options.posix and argv and argv[0] in SPECIAL:
+                raise Exit(1) from None
             status = 1
             if argv:
                 shell.specials.last_argument = argv[-1]
@@ -246,7 +307,10 @@ class _Command:
                 release_all(opened)
             if len(shell.descriptors.process_files) > mark:
                 finish_process_substitutions(shell, mark)
-        return command_ended(shell, status, self.node.line, traps)
+        if shell.traps.pending or (status and shell.check):
+            return command_ended(shell, status, self.node.line, traps)
+        shell.status = status
+        return status
 
     def _under_keyword(self) -> Run | None:
         """The command as `set -k` reads it, where that makes a difference."""
@@ -329,7 +393,7 @@ class _Command:
         return status
 
 
-_KEYWORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
+_KEYWORD = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 
 
 def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
@@ -526,6 +590,8 @@ def run_words(
     elif shell.options.posix and name in SPECIAL:
         for assignment in assignments:
             assignment.apply(shell)
+            if assignment.subscript is None:
+                shell.variables.add(shell.variables.resolve(assignment.name), EXPORT)
         status = builtin.call(shell, arguments)
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))
@@ -577,7 +643,8 @@ def _with_assignments(
                 raise
             shell.report(error)
             continue
-        variables.add(assignment.name, EXPORT)
+        target = variables.resolve(assignment.name)
+        variables.add(target if target and "[" not in target else assignment.name, EXPORT)
     variables.temporary.append((len(variables.scopes), scope))
     try:
         return run()
@@ -612,9 +679,9 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
                     f"`{assignment.name}[{assignment.subscript}]': not a valid identifier"
                 )
             else:
-                temporary[assignment.name] = _temporary_value(
-                    shell, assignment, temporary.get(assignment.name)
-                )
+                target = shell.variables.resolve(assignment.name)
+                exported = target if target and "[" not in target else assignment.name
+                temporary[exported] = _temporary_value(shell, assignment, temporary.get(exported))
         environment = {**temporary, **environment, **temporary}
     try:
         return run_external(

@@ -109,6 +109,10 @@ class _HashedPaths(AssociativeArray):
         super().set(key, value)
         self.hashed[key] = (value, 0)
 
+    def keys(self, buckets: int = 256) -> list[str]:
+        """The keys in the order of bash's table of commands."""
+        return super().keys(buckets)
+
 
 class _Aliases(AssociativeArray):
     """BASH_ALIASES: an element is an alias."""
@@ -122,6 +126,10 @@ class _Aliases(AssociativeArray):
     def set(self, key: str, value: str) -> None:
         super().set(key, value)
         self.shell.definitions = self.shell.definitions.replace(aliases=dict(self.items))
+
+    def keys(self, buckets: int = 64) -> list[str]:
+        """The keys in the order of bash's table of aliases."""
+        return super().keys(buckets)
 
     def remove(self, key: str) -> None:
         super().remove(key)

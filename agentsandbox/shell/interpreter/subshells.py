@@ -13,7 +13,6 @@ for everything that it forks, and counts some failures for the parent and not fo
 from __future__ import annotations
 
 import re
-from contextlib import suppress
 
 from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
 from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, encode
@@ -75,8 +74,10 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
             end.signal != SIGKILL and end.target in (0, shell.process.pid)
         )
         if is_own and shell.traps.handlers.get("EXIT"):
-            with suppress(PipeClosed):
+            try:
                 run_exit_trap(shell, int(shell.status))
+            except PipeClosed:
+                pass
         shell.traps.handlers = {}
         if not goes_on:
             shell.finish()

@@ -12,9 +12,8 @@ A process substitution starts its command as a process, and expands to the name 
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, encode
 from agentsandbox.shell.builtins import NAMES, PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -105,7 +104,7 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     return decode(data.rstrip(b"\n"))
 
 
-_EFFECTS = re.compile(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")
+_EFFECTS = lazily(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")
 
 
 def has_no_side_effects(source: str) -> bool:

@@ -4,29 +4,34 @@ Bash reads a script as it runs it: what comes before a syntax error runs, and a 
 how the next line is read (aliases, `shopt -s extglob`, `set -v`). `run_commands` keeps that. A
 short text without such commands is compiled in one go and cached (`_cached_program`), with the
 syntax error that may end it. All others are parsed one command at a time (`_run_incrementally`).
+
+A new text is seldom new in all its parts. Agents mend a line of a script and send all of it again,
+so complete commands of several lines are kept as well (`_next_unit`), by their text and their line.
 """
 
 from __future__ import annotations
 
 import functools
 import os
-import re
 
 from agentsandbox.errors import Exit, ShellSyntaxError
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
-from agentsandbox.shell.syntax.parser import Parser
+from agentsandbox.shell.syntax.parser import Parser, known_command, match_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
-_CHANGES_GRAMMAR = re.compile(
+_CHANGES_GRAMMAR = lazily(
     r"\b(?:alias|unalias|extglob|expand_aliases|set -v|verbose|posix)\b|-[a-zA-Z]*v"
 )
+_GRAMMAR_WORDS = "alias", "extglob", "verbose", "posix"
+_LETTER_V = lazily(r"-[a-zA-Z]*v")
 MAX_CACHED = 4096
 
 
@@ -44,13 +49,18 @@ class Program:
 
 
 def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> Program:
+    match = match_known(text, 0)
+    if match is not None and match.end() == len(text):
+        command = known_command(text, first_line)
+        if command is not None:
+            return Program([compile_command(command)], None, [])
     parser = Parser(text, first_line=first_line, extglob=extglob)
     parser.pairs_quotes = pairs_quotes
     units: list[Run] = []
     while True:
         try:
-            while (command := parser.next_command()) is not None:
-                units.append(compile_command(command))
+            while (unit := _next_unit(parser)) is not None:
+                units.append(unit)
         except ShellSyntaxError as error:
             parser.skip_line()
             if not error.in_array or parser.position >= len(parser.text):
@@ -58,6 +68,56 @@ def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: i
             units.append(_skipped(error))
             continue
         return Program(units, None, parser.warnings)
+
+
+def _next_unit(parser: Parser) -> Run | None:
+    """Return the next complete command, compiled; None at the end of the text."""
+    text = parser.text
+    end = -1
+    if parser.has_lines:
+        parser.skip_to_command()
+        start = parser.position
+        end = text.find("\n", start)
+    if end < 0 or parser.joins:
+        if parser.position >= len(text):
+            return None
+        command = parser.next_command()
+        return None if command is None else compile_command(command)
+    key = text[start:end], parser.line_at(start), parser.extglob, parser.pairs_quotes
+    known = _known_unit(*key)
+    if known and text.startswith(known[0][0], start):
+        whole, run = known[0]
+        parser.position = start + len(whole)
+        return run
+    warned = len(parser.warnings)
+    command = parser.next_command()
+    assert command is not None
+    run = compile_command(command)
+    whole = text[start : parser.position]
+    if whole.endswith("\n") and len(parser.warnings) == warned:
+        known[:] = [(whole, run)]
+    return run
+
+
+@functools.lru_cache(maxsize=1024)
+def _known_unit(first: str, line: int, extglob: bool, pairs_quotes: bool) -> list[tuple[str, Run]]:
+    """Return the place for the latest command that began with this text in this line.
+
+    It holds the text of the whole command with the newline that ends it, and what it compiled to.
+    Nothing behind that newline counts for the command, so another script with the same text here
+    has the same command: agents mend a line of a script and send all of it again.
+    """
+    return []
+
+
+def _may_change_grammar(text: str) -> bool:
+    """Whether a text has a command that may change how the next line is read."""
+    if _LETTER_V.search(text) is not None:
+        return True
+    for word in _GRAMMAR_WORDS:  # quicker than an expression that begins with a choice
+        if word in text:
+            return _CHANGES_GRAMMAR.search(text) is not None
+    return False
 
 
 def _skipped(error: ShellSyntaxError) -> Run:
@@ -87,13 +147,15 @@ def run_commands(
     """
     if (
         len(text) > MAX_CACHED
-        or _CHANGES_GRAMMAR.search(text)
+        or _may_change_grammar(text)
         or shell.options.verbose
         or shell.active_aliases()
     ):
         return _run_incrementally(shell, text, first_line, origin, main)
     shell.budget.step(len(text) >> 6)
     program = _cached_program(text, shell.options.extglob, pairs_quotes(shell), first_line)
+    if program.warnings and len(program.units) > 1:  # each comes before its own command
+        return _run_incrementally(shell, text, first_line, origin, main)
     status = 0
     for unit in program.units:
         if program.warnings and program.error is None and unit is program.units[-1]:

@@ -2,24 +2,64 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.words import WordCompiler
 from agentsandbox.shell.interpreter.dispatch import compile_substitution
 from agentsandbox.shell.syntax.contexts import HERE
-from agentsandbox.shell.syntax.nodes import DoubleQuoted, Literal, Parameter, Quoted, Word
+from agentsandbox.shell.syntax.nodes import (
+    UNKNOWN,
+    Assignment,
+    DoubleQuoted,
+    Literal,
+    Parameter,
+    Quoted,
+    Word,
+)
 from agentsandbox.shell.syntax.parser import Parser, read_arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentsandbox.shell.expansion.compiling import Text
     from agentsandbox.shell.expansion.host import ExpansionHost
 
+_EXPANDS = lazily(r"[*?\[{~]|[?*+@!]\(")
+
 WORDS = WordCompiler(compile_substitution)
 """The compiler of all words of all scripts."""
+
+
+def constant_of(word: Word) -> str | None:
+    """Return the one field that a word always is; None if it depends on the shell."""
+    constant = word.constant
+    if constant is UNKNOWN:
+        is_known = makes_one_field(word) and "$" not in word.source
+        constant = word.constant = "".join(map(_part_text, word.parts)) if is_known else None
+    return constant
+
+
+def constants_of(words: Sequence[Word | Assignment]) -> list[str] | None:
+    """Return the fields of words that are all constant; None for others."""
+    constants: list[str] = []
+    for word in words:
+        constant = word.constant if isinstance(word, Word) else None
+        if constant is UNKNOWN:
+            constant = constant_of(word)  # type: ignore[arg-type]
+        if constant is None:
+            return None
+        constants.append(constant)
+    return constants
+
+
+def _part_text(part: object) -> str:
+    """The text of a constant part."""
+    if isinstance(part, DoubleQuoted):
+        return "".join(map(_part_text, part.parts))
+    return part.text  # type: ignore[attr-defined, no-any-return]
 
 
 def makes_one_field(word: Word) -> bool:
@@ -30,7 +70,7 @@ def makes_one_field(word: Word) -> bool:
         if isinstance(part, Quoted):
             continue
         if isinstance(part, Literal):
-            if re.search(r"[*?\[{~]|[?*+@!]\(", part.text):
+            if _EXPANDS.search(part.text) is not None:
                 return False
             continue
         if isinstance(part, DoubleQuoted) and all(

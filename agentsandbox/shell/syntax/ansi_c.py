@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
-_ANSI_C = re.compile(
+_ANSI_C = lazily(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]*)\}?"
     r"|u([0-9A-Fa-f]{1,4})|U([0-9A-Fa-f]{1,8})|c(\\\\|[\x00-\U0010ffff]))"
 )

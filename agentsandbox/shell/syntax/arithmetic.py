@@ -16,9 +16,9 @@ what has been evaluated.
 from __future__ import annotations
 
 import functools
-import re
 
 from agentsandbox.errors import LimitReached
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,15 +30,15 @@ OPERAND = "\ue000"
 """Stands in the text for an expansion, followed by its index as a character from U+E100 on."""
 FIRST_OPERAND = 0xE100
 
-_TOKEN = re.compile(
+_TOKEN = lazily(
     r"[ \t\n]*(?:(?P<number>[0-9][0-9A-Za-z_@#]*)|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<operand>\ue000.)|(?P<operator><<=|>>=|\*\*|&&|\|\||<<|>>|<=|>=|==|!=|\+\+|--"
     r"|[-+*/%&|^]=|[-+*/%<>=!~&|^?:,()]))"
 )
-_BEHIND_NAME = re.compile(r"[ \t\n]*(?:[-+*/%<>=!~&|^?:,()]|\Z)")
+_BEHIND_NAME = lazily(r"[ \t\n]*(?:[-+*/%<>=!~&|^?:,()]|\Z)")
 """What may follow a name."""
-_BLANK = re.compile(r"[ \t\n]*")
-_NAME_FOLLOWS = re.compile(r"[ \t\n]*[A-Za-z_]")
+_BLANK = lazily(r"[ \t\n]*")
+_NAME_FOLLOWS = lazily(r"[ \t\n]*[A-Za-z_]")
 _BINARY = {
     "**": 13,
     "*": 12,

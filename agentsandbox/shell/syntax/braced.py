@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.contexts import BRACE, BRACE_H, BRACE_Q, ESCAPABLE, HERE, SUBSCRIPT
 from agentsandbox.shell.syntax.lexer import Lexer
 from agentsandbox.shell.syntax.nodes import TRANSFORMATIONS, Literal, Parameter, Part, Quoted, Word
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+NAME = lazily(r"[A-Za-z_][A-Za-z0-9_]*")
 """Of a variable."""
 SPECIAL = frozenset("@*#?-$!0123456789_")
 """What is a parameter by itself."""
-_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+|[0-9]+(?:\\\n[0-9]*)*+")
+_PARAMETER = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+|[0-9]+(?:\\\n[0-9]*)*+")
 """A name or a number, whose line may be joined."""
-_OPERATORS = re.compile(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
+_OPERATORS = lazily(r":[-=?+]|[-=?+]|##?|%%?|//|/[#%]|/|\^\^?|,,?|~~?|@|:")
+
+
+_NOT_OF_COUNT = frozenset(("+", "=", "/", "%"))
+"""Operators that `${#` cannot have without an operand."""
 
 
 class BracedReader(Lexer):
@@ -96,6 +99,8 @@ class BracedReader(Lexer):
             and subscript is None
             and text[self.position : self.position + 2] in ("*}", "@}")
         ):
+            if NAME.match(name) is None:
+                return None
             operator = "names" + text[self.position]
             self.position += 2
             return Parameter(name, None, "!", operator)
@@ -125,6 +130,8 @@ class BracedReader(Lexer):
             return None
         operator = match[0]
         self.position = match.end()
+        if name == "#" and operator in _NOT_OF_COUNT and text.startswith("}", self.position):
+            return None
         if operator == ":":
             operands = self._operands(start, mode, ":")
             if len(operands) == 1 and not operands[0].source:

@@ -5,9 +5,8 @@ A reader gets the parser with the cursor behind the word, and `start`, the place
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticFor,
     Case,
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.syntax.protocols import Parser
 
-_PARENTHESES = re.compile(r"[ \t]*\([ \t]*\)")
+_NAME = lazily(r"[A-Za-z_][A-Za-z0-9_]*")
+_PARENTHESES = lazily(r"[ \t]*\([ \t]*\)")
 
 
 def read_group(parser: Parser, start: int) -> Command:
@@ -86,7 +86,7 @@ def _for_words(parser: Parser, start: int, node: type[For]) -> Command:
     if name is None:
         raise parser.unexpected(parser.token())
     text = "".join(part.text if isinstance(part, Literal) else "$" for part in name.parts)
-    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", text):
+    if _NAME.fullmatch(text) is None:
         text = name.source  # reported when it runs
     words: list[Word] | None = None
     parser.skip_blanks()
@@ -104,9 +104,12 @@ def _for_words(parser: Parser, start: int, node: type[For]) -> Command:
 
 def _words_to_line_end(parser: Parser) -> list[Word]:
     """Read the words behind `in`, and pass over what ends them."""
-    words: list[Word] = []
+    parser.skip_blanks()
+    words = parser.known_words()
     while True:
         parser.skip_blanks()
+        if parser.text.startswith((";", "\n"), parser.position):
+            break
         word = parser.read_word()
         if word is None:
             break

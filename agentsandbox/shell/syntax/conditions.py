@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.contexts import WORD
 from agentsandbox.shell.syntax.nodes import (
     Command,
@@ -26,13 +25,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.syntax.protocols import Parser
 
-_UNARY = re.compile(r"-[a-hknoprstuvwxzGLNORS]")
+_UNARY = lazily(r"-[a-hknoprstuvwxzGLNORS]")
 _BINARY = frozenset("== != = =~ -eq -ne -lt -le -gt -ge -nt -ot -ef".split())
-_CLOSE = re.compile(r"\]\](?=[ \t\n;&|)<>]|\Z)")
+_CLOSE = lazily(r"\]\](?=[ \t\n;&|)<>]|\Z)")
 _UNCLOSED = "unexpected EOF while looking for matching"
 _UNFINISHED = "unexpected token `\udcff' in conditional command"
 """bash shows the end of its input as a byte."""
-_OPERATOR = re.compile(
+_OPERATOR = lazily(
     r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||<(?!\()|>(?!\()|[|&;()]"
 )
 

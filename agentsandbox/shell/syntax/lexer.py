@@ -19,9 +19,8 @@ Line numbers are counted on demand, from the place that was asked for last.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
 from agentsandbox.shell.syntax.nodes import HereDocument
 
@@ -32,12 +31,14 @@ if TYPE_CHECKING:
 MAX_NESTING = 300
 """Constructs inside one another before the limit `depth` is reached."""
 
-_BLANKS = re.compile(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
+_BLANKS = lazily(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
 
-_SPLIT_OPERATOR = re.compile(r"([&|;<>(]++)((?:\\\n)++)(?=[&|;<>(!-])")
-_ANY_SPLIT_OPERATOR = re.compile(r"[&|;<>(](?:\\\n)++(?=[&|;<>(!-])")
-_SKIPPED = frozenset((" ", "\t", "\\", "#"))
+SPACE = lazily(r"[ \t\n]*+(?:(?:(?<=[ \t\n;&|()<>])|\A)#[^\n]*+[ \t\n]*+)*+(?!\\\n)")
+"""Blanks, newlines and comments, if no joined line follows."""
+_SPLIT_OPERATOR = lazily(r"([&|;<>(]++)((?:\\\n)++)(?=[&|;<>(!-])")
+_ANY_SPLIT_OPERATOR = lazily(r"[&|;<>(](?:\\\n)++(?=[&|;<>(!-])")
+SKIPPED = (" ", "\t", "\\", "#")
 """What blanks, a joined line or a comment can begin with."""
 
 
@@ -54,6 +55,8 @@ class Lexer:
         self.in_substitution = False
         """Whether a $(…) or <(…) is open: its here-documents may end with `EOF)`."""
         self.joins = "\\\n" in text and _ANY_SPLIT_OPERATOR.search(text) is not None
+        self.has_lines = "\n" in text
+        """Whether there is more than one line, of which messages must tell."""
         self.alias_texts: list[tuple[int, int]] = []
         """From where to where the texts of several lines stand that replaced names: their newlines
         are no lines of the script."""
@@ -83,11 +86,12 @@ class Lexer:
         )
         self._counted = position, newlines
         done = 0
-        for start, end in sorted(self.alias_texts):  # they may stand in one another
-            start, end = max(start, done), min(end, position)
-            if start < end:
-                newlines -= text.count("\n", start, end)
-                done = end
+        if self.alias_texts:
+            for start, end in sorted(self.alias_texts):  # they may stand in one another
+                start, end = max(start, done), min(end, position)
+                if start < end:
+                    newlines -= text.count("\n", start, end)
+                    done = end
         return newlines + self.first_line
 
     def line_text(self, position: int) -> str:
@@ -144,8 +148,8 @@ class Lexer:
     def skip_blanks(self) -> None:
         """Pass over blanks, joined lines and a comment."""
         text, position = self.text, self.position
-        if text[position : position + 1] in _SKIPPED:
-            if text[position] == " " and text[position + 1 : position + 2] not in _SKIPPED:
+        if text.startswith(SKIPPED, position):
+            if text[position] == " " and not text.startswith(SKIPPED, position + 1):
                 self.position = position + 1
             else:
                 self._skip_more()
@@ -176,6 +180,13 @@ class Lexer:
 
     def skip_newlines(self) -> None:
         """Pass over blanks, comments and newlines."""
+        if not self.pending and not self.joins:
+            match = SPACE.match(self.text, self.position)
+            if match is not None:
+                if self.meter is not None:
+                    self.meter.step(self.text.count("\n", self.position, match.end()))
+                self.position = match.end()
+                return
         while True:
             self.skip_blanks()
             if self.text[self.position : self.position + 1] != "\n":
@@ -213,7 +224,7 @@ class Lexer:
                         text[self.position : end] if end >= 0 else text[self.position :]
                     )
                     self.position = end + 1 if end >= 0 else len(text)
-            if strip_tabs:
+            if strip_tabs and line != document.delimiter:
                 line = line.lstrip("\t")
             if line == document.delimiter:
                 break

@@ -10,7 +10,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PLACES = frozenset(("line", "source", "last_line", "spans"))
+_PLACES = frozenset(("line", "source", "last_line", "spans", "constant", "fields", "compiled"))
+
+
+UNKNOWN = "\0"
+"""For a value that has not been computed; no text of a script holds a NUL."""
 
 
 class Node:
@@ -46,13 +50,19 @@ class Part(Node):
 
 
 class Word(Node):
-    """One word as written: its parts, and its text in the script."""
+    """One word as written: its parts, and its text in the script.
 
-    __slots__ = ("parts", "source")
+    fields    what expands it to fields, once it is compiled; commands share words (`known_word`)
+    constant  the one field that it always is, or None; `UNKNOWN` until somebody asks
+    """
+
+    __slots__ = ("constant", "fields", "parts", "source")
 
     def __init__(self, parts: tuple[Part, ...], source: str) -> None:
         self.parts = parts
         self.source = source
+        self.fields: Any = None
+        self.constant: str | None = UNKNOWN
 
 
 class Literal(Part):
@@ -257,11 +267,12 @@ class SimpleCommand(Command):
     """Assignments, words and redirections. An argument of `declare` and its kin may be an
     Assignment.
 
-    line   the line on which its second word ends, as bash counts
-    spans  whether the command covers several lines
+    line    the line on which its second word ends, as bash counts
+    spans   whether the command covers several lines
+    source  its text, for a command that `known_command` shares between scripts; else ""
     """
 
-    __slots__ = ("assignments", "line", "redirections", "spans", "words")
+    __slots__ = ("assignments", "line", "redirections", "source", "spans", "words")
 
     def __init__(
         self,
@@ -270,12 +281,14 @@ class SimpleCommand(Command):
         redirections: tuple[Redirection, ...] = (),
         line: int = 0,
         spans: bool = False,
+        source: str = "",
     ) -> None:
         self.assignments = assignments
         self.words = words
         self.redirections = redirections
         self.line = line
         self.spans = spans
+        self.source = source
 
 
 class Pipeline(Command):
@@ -483,14 +496,18 @@ class Case(Command):
 
 
 class FunctionDefinition(Command):
-    """name () body; the body is a compound command with its redirections."""
+    """name () body; the body is a compound command with its redirections.
 
-    __slots__ = ("body", "line", "name")
+    compiled  what runs the body, once it was called
+    """
+
+    __slots__ = ("body", "compiled", "line", "name")
 
     def __init__(self, name: str, body: Command, line: int = 0) -> None:
         self.name = name
         self.body = body
         self.line = line
+        self.compiled: Any = None
 
 
 class ArithmeticCommand(Command):

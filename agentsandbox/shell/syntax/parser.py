@@ -14,6 +14,13 @@ step: `Lexer` has the cursor, `BracedReader` reads ${…}, `WordReader` words, `
 those inside the $(…) of a word. Compound commands are functions in `compounds` and `conditions`,
 which get the parser as an argument (`protocols`).
 
+An agent never sends the same text twice, but it uses the same words and commands. Most words read
+the same wherever they stand (`words.known_word`), and so does a command of such words in one line:
+`match_known` finds it with one expression, and `known_command` reads it once for all scripts that
+have it on the same line. Everything else (redirections, substitutions, several lines, aliases)
+takes the way through the grammar. Shared nodes are never changed, and what is compiled of them
+knows no sandbox.
+
 Errors are worded as bash words them. Bash reads some constructs with a parser of their own, whose
 errors end more or less than the others: a `ShellSyntaxError` says so in its attributes (`in_array`,
 `in_substitution`, `is_quote`, `status`).
@@ -21,11 +28,14 @@ errors end more or less than the others: a `ShellSyntaxError` says so in its att
 
 from __future__ import annotations
 
+import functools
 import re
 
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE
+from agentsandbox.shell.syntax.lexer import SKIPPED, SPACE
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
@@ -46,7 +56,7 @@ from agentsandbox.shell.syntax.nodes import (
     Subshell,
     Word,
 )
-from agentsandbox.shell.syntax.words import WordReader
+from agentsandbox.shell.syntax.words import BARE_WORD, KNOWN_WORD, WordReader, known_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,22 +72,41 @@ _ASSIGNING = frozenset("declare typeset local export readonly".split())
 _TAKING_LISTS = frozenset(("let", "eval"))
 """Commands whose arguments may have the form of an array's assignment, which stays text."""
 
-_CLOSING_BRACKETS = re.compile(r"\]\](?=[ \t\n|&;()<>]|\Z)")
-_RESERVED_WORD = re.compile(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
-_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
-_ASSIGNED = re.compile(r"(?:\\\n)*+(?:\+(?:\\\n)*+)?=")
+MAX_HERE_DOCUMENTS = 16
+"""Here-documents that may wait for the end of a line, as in bash."""
+_NOT_KNOWN = RESERVED | _ASSIGNING | _TAKING_LISTS
+"""First words of commands whose other words do not read the same wherever they stand."""
+_SURELY_NOT_KNOWN = tuple(
+    f"{word} " for word in sorted(_NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
+)
+"""How a text begins that need not be matched; a list is quicker than an expression."""
+
+_END = r"[ \t]*+(?=[\n;|)#]|&(?!>)|\Z)"
+_BARE_COMMAND = lazily(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
+_KNOWN_COMMAND = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
+"""Commands of one line without redirections, whose words read the same wherever they stand."""
+_KNOWN_WORDS = lazily(KNOWN_WORD)
+_KNOWN_ASSIGNMENT = lazily(rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}")
+"""The same for one assignment alone."""
+_LONGEST_KNOWN, _LONGEST_MATCHED = 256, 4096
+"""Characters of a command that is kept, and of one that is read without a look at the clock."""
+
+_CLOSING_BRACKETS = lazily(r"\]\](?=[ \t\n|&;()<>]|\Z)")
+_RESERVED_WORD = lazily(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
+_ASSIGNMENT = lazily(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
+_ASSIGNED = lazily(r"(?:\\\n)*+(?:\+(?:\\\n)*+)?=")
 """The operator between a subscript and the value, with joined lines."""
-_CONTINUED_LIST = re.compile(r"(?:\\\n)*\(")
-_REDIRECTION = re.compile(
+_CONTINUED_LIST = lazily(r"(?:\\\n)*\(")
+_REDIRECTION = lazily(
     r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?"
     r"(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
 )
-_REDIRECTION_STARTS = frozenset("0123456789{<>&")
-_OPEN_SUBSCRIPT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
-_FUNCTION = re.compile(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
-_OPERATOR = re.compile(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
-_LAST = re.compile(r"[^ \t\n;|&]+")
-_FD_WORD = re.compile(r"[0-9]+|[^\s|&;()<>]+")
+_REDIRECTION_STARTS = tuple("0123456789{<>&")
+_OPEN_SUBSCRIPT = lazily(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
+_FUNCTION = lazily(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
+_OPERATOR = lazily(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
+_LAST = lazily(r"[^ \t\n;|&]+")
+_FD_WORD = lazily(r"[0-9]+|[^\s|&;()<>]+")
 
 
 class Parser(WordReader):
@@ -94,6 +123,7 @@ class Parser(WordReader):
         super().__init__(text, first_line=first_line)
         self.extglob = extglob
         self.aliases = aliases
+        """Set only between two complete commands."""
         self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
         self._searched, self._searched_from, self._opening = "", 0, 0
         """A text, a place in it, and where the first opening parenthesis from there on is."""
@@ -107,6 +137,11 @@ class Parser(WordReader):
 
     def skip_to_command(self) -> None:
         """Pass over blanks, comments, newlines and aliases that expand to nothing else."""
+        if not (self.pending or self.joins or self.aliases or self.meter is not None):
+            match = SPACE.match(self.text, self.position)
+            if match is not None:
+                self.position = match.end()
+                return
         self.skip_newlines()
         while self.aliases and self._expand_alias():
             self.skip_newlines()
@@ -130,7 +165,6 @@ class Parser(WordReader):
         while True:
             start = self.position
             command = self._and_or()
-            self.skip_blanks()
             text = self.text
             char = text[self.position : self.position + 1]
             if char == "&" and text[self.position + 1 : self.position + 2] != "&":
@@ -187,25 +221,68 @@ class Parser(WordReader):
         return self.command_list(until_newline=False)
 
     def _and_or(self) -> Command:
+        """Parse pipelines with && or || between them, and pass over the blanks behind them."""
         first = self._pipeline()
         rest: list[tuple[str, Command]] = []
         while True:
-            self.skip_blanks()
-            operator = self.text[self.position : self.position + 2]
-            if operator not in ("&&", "||"):
+            if not self.text.startswith(("&&", "||"), self.position):
                 break
+            operator = self.text[self.position : self.position + 2]
             self.position += 2
             self.skip_to_command()
             rest.append((operator, self._pipeline()))
         return AndOr(first, tuple(rest)) if rest else first
 
+    def _known_command(self) -> SimpleCommand | None:
+        """Read a command of known words, as most are; return None, and read nothing, for others."""
+        text, start = self.text, self.position
+        match = match_known(text, start)
+        if match is None:
+            return None
+        command = known_command(
+            match[0], self.line_at(start) if self.has_lines else self.first_line
+        )
+        if command is None:
+            return None
+        if self.meter is not None:
+            self.meter.step(4 * len(command.words or command.assignments))
+        self.position = match.end()
+        if text.startswith("#", self.position):
+            self.skip_blanks()
+        return command
+
+    def known_words(self) -> list[Word]:
+        """Read the known words of a list that ends in this line; none of any other list."""
+        match = None if self.joins else _KNOWN_COMMAND.match(self.text, self.position)
+        if match is None or match.end() - self.position > _LONGEST_MATCHED:
+            return []
+        words = [known_word(source) for source in _KNOWN_WORDS.findall(match[0])]
+        known = [word for word in words if word is not None]
+        if len(known) < len(words):
+            return []
+        if self.meter is not None:
+            self.meter.step(4 * len(known))
+        self.position = match.end()
+        return known
+
     def _pipeline(self) -> Command:
-        self.skip_blanks()
+        """Parse commands with | between them, and pass over the blanks behind them."""
+        if self.text.startswith(SKIPPED, self.position) or self.joins:
+            self.skip_blanks()
         start = self.position
+        quick = None if self.aliases or self.joins else self._known_command()
+        if quick is not None:
+            text, position = self.text, self.position
+            if not text.startswith("|", position) or text.startswith("||", position):
+                return quick
+            return self._stages([quick], start)
         negated = prefixed = False
         timed = ""
         while True:
-            self._expand_alias()
+            if self.aliases:
+                self._expand_alias()
+            if not self.text.startswith(("!", "t"), self.position):
+                break
             match = _RESERVED_WORD.match(self.text, self.position)
             word = match[0] if match is not None else ""
             if word == "!":
@@ -227,7 +304,12 @@ class Parser(WordReader):
         if (prefixed or timed) and self._at_command_end():
             empty = SimpleCommand((), (), (), self.line_at(start))
             return Pipeline((empty,), negated, timed, self.line_at(start))
-        commands = [self.command()]
+        return self._stages([self.command()], start, negated, timed)
+
+    def _stages(
+        self, commands: list[Command], start: int, negated: bool = False, timed: str = ""
+    ) -> Command:
+        """Read what follows the first stage of a pipeline, if anything does."""
         while True:
             self.skip_blanks()
             text = self.text
@@ -241,7 +323,8 @@ class Parser(WordReader):
                 self.position += 1
                 commands[-1] = self._with_errors(commands[-1])
             self.skip_to_command()
-            commands.append(self.command())
+            quick = None if self.aliases or self.joins else self._known_command()
+            commands.append(quick or self.command())
         if len(commands) == 1 and not negated and not timed:
             return commands[0]
         return Pipeline(tuple(commands), negated, timed, self.line_at(start))
@@ -251,6 +334,8 @@ class Parser(WordReader):
         last = Redirection(">&", Word((Literal("1"),), "1"), 2, None, self.line_at(self.position))
         if isinstance(command, FunctionDefinition):
             return Group(command, (last,), self.line_at(self.position))
+        if isinstance(command, SimpleCommand) and command.source:
+            return SimpleCommand(command.assignments, command.words, (last,), command.line)
         command.redirections = (*command.redirections, last)  # type: ignore[misc]
         return command
 
@@ -261,7 +346,6 @@ class Parser(WordReader):
 
     def command(self) -> Command:
         """Parse one command: simple, compound or the definition of a function."""
-        self.skip_blanks()
         text, position = self.text, self.position
         if position >= len(text):
             raise self.unexpected_end()
@@ -272,7 +356,7 @@ class Parser(WordReader):
             self.nesting -= 1
             return self._redirected(command)
         if char.islower() or char in "{[}!":
-            if self._expand_alias():
+            if self.aliases and self._expand_alias():
                 return self.command()
             text, position = self.text, self.position
             match = _RESERVED_WORD.match(text, position)
@@ -320,6 +404,8 @@ class Parser(WordReader):
         redirections: list[Redirection] = []
         while True:
             self.skip_blanks()
+            if not self.text.startswith(_REDIRECTION_STARTS, self.position):
+                break
             redirection = self._redirection()
             if redirection is None:
                 break
@@ -363,6 +449,10 @@ class Parser(WordReader):
 
     def expect(self, *words: str) -> str:
         """Pass over one of these reserved words, which must be next."""
+        match = _RESERVED_WORD.match(self.text, self.position)
+        if match is not None and match[0] in words:
+            self.position = match.end()
+            return match[0]
         self.skip_newlines()
         word = self.reserved_word()
         if word not in words:
@@ -604,6 +694,8 @@ class Parser(WordReader):
             if word is None:
                 raise self.unexpected(self.token() or "newline")
             delimiter, quoted = _delimiter(word.source)
+            if len(self.pending) >= MAX_HERE_DOCUMENTS:
+                raise self.error("maximum here-document count exceeded")
             document = HereDocument(delimiter, quoted)
             self.pending.append((document, operator == "<<-"))
             return Redirection(operator, document, int(number) if number else None, variable, line)
@@ -729,6 +821,49 @@ class Parser(WordReader):
         )
 
 
+def match_known(text: str, position: int) -> re.Match[str] | None:
+    """Match a short command of known words, and the blanks behind it."""
+    if text.startswith(_SURELY_NOT_KNOWN, position):
+        return None
+    match = _BARE_COMMAND.match(text, position) or _KNOWN_COMMAND.match(text, position)
+    return None if match is None or match.end() - position > _LONGEST_MATCHED else match
+
+
+def known_command(source: str, line: int) -> SimpleCommand | None:
+    """Return the command of a text that `match_known` has matched, shared by all scripts that have
+    it on this line; None if the words must be read where they stand.
+    """
+    if len(source) > _LONGEST_KNOWN:
+        return _read_known_command(source, line, "")
+    return _known_commands(source, line)
+
+
+def _read_known_command(source: str, line: int, key: str | None = None) -> SimpleCommand | None:
+    key = source if key is None else key
+    assignment = _KNOWN_ASSIGNMENT.match(source) if "=" in source else None
+    if assignment is not None:
+        written, name, plus, text = assignment.groups()
+        value = Word((), "") if text is None else known_word(text)
+        if value is None:
+            return None
+        assigned = Assignment(name, value, None, plus == "+", written)
+        return SimpleCommand((assigned,), (), (), line, False, key)
+    words: list[Word | Assignment] = []
+    is_bare = "'" not in source and '"' not in source and "$" not in source and source.isascii()
+    for each in source.split() if is_bare else _KNOWN_WORDS.findall(source):
+        word = known_word(each)
+        if word is None:
+            return None
+        words.append(word)
+    name = words[0].source
+    if name in _NOT_KNOWN or name[0] == "]" or "=" in name or ("[" in name and name != "["):
+        return None
+    return SimpleCommand((), tuple(words), (), line, False, key)
+
+
+_known_commands = functools.lru_cache(maxsize=1024)(_read_known_command)
+
+
 def _has_blanks(word: Word) -> bool:
     """Whether a word has unquoted blanks."""
     return any(
@@ -737,6 +872,7 @@ def _has_blanks(word: Word) -> bool:
     )
 
 
+@functools.cache
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
     """Return what reads the compound command of a reserved word; None if it begins none."""
     if word == "[[":
@@ -773,9 +909,9 @@ def _delimiter(source: str) -> tuple[str, bool]:
     return _DELIMITER.sub(unquote, source), quoted
 
 
-_TIME_OPTION = re.compile(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
+_TIME_OPTION = lazily(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
-_DELIMITER = re.compile(
+_DELIMITER = lazily(
     r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
     r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
     re.DOTALL,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
@@ -454,8 +455,8 @@ def _value(value: Word | ArrayLiteral) -> str:
     return f"({' '.join(shown)})"
 
 
-_PATTERN_OPERATION = re.compile(r"\$\{!?(?:\w+|[@*?$!-]|#(?!\w))(?:\[[^]]*\])?[%#/^,]")
-_ANSI = re.compile(
+_PATTERN_OPERATION = lazily(r"\$\{!?(?:\w+|[@*?$!-]|#(?!\w))(?:\[[^]]*\])?[%#/^,]")
+_ANSI = lazily(
     r"\\.|`(?:[^`\\]|\\.)*`|'[^']*'|\$'((?:[^'\\]|\\.)*)'|\$(?=\")|\"|\$?[({]|[)}]", re.DOTALL
 )
 
@@ -485,7 +486,7 @@ def _joined(text: str) -> str:
     return _JOINED.sub(_join, text) if "\\\n" in text else text
 
 
-_JOINED = re.compile(r"""\\(.)|'[^']*'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL)
+_JOINED = lazily(r"""\\(.)|'[^']*'|"((?:[^"\\]|\\.)*)\"""", re.DOTALL)
 
 
 def _join(match: re.Match[str]) -> str:

@@ -15,8 +15,8 @@ character, and each construct scans what is inside it in its own *context* (`con
 * Most of a text means nothing, so each context has a regular expression for a run of plain
   characters; only what stops the run is looked at.
 * Plain text is collected in `pending` and becomes one part when another part begins.
-* Whole words without quotes or expansions (`_PLAIN`), and those that are one quoted text or one
-  `$name` (`_WHOLE`), never reach `scan`.
+* Most words reach `scan` once in the life of the process: a word without commands and nested
+  quotes reads the same wherever it stands, so it is kept by its text (`known_word`).
 * The commands in $(…) are read by the parser, which calls the scanner for their words; so nesting
   is recursion, bounded by `Lexer.enter`.
 
@@ -27,9 +27,11 @@ instead of syntax errors.
 
 from __future__ import annotations
 
+import functools
 import re
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.braced import NAME, SPECIAL, BracedReader
 from agentsandbox.shell.syntax.contexts import (
@@ -61,28 +63,38 @@ from agentsandbox.shell.syntax.nodes import (
 )
 
 _RUN = {
-    WORD: re.compile(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
-    QUOTED: re.compile(r"[^$`\\\"]+"),
-    BRACE: re.compile(r"[^$`\\\"'}/:<>]+"),
-    BRACE_Q: re.compile(r"[^$`\\\"'}/:]+"),
-    BRACE_H: re.compile(r"[^$`\\\"'}/:]+"),
-    HERE: re.compile(r"[^$`\\]+"),
-    SUBSCRIPT: re.compile(r"[^$`\\\"'\[\]]+"),
-    ARITHMETIC: re.compile(r"[^$`\\\"]+"),
-    INNER: re.compile(r"[^$`\\\"]+"),
+    WORD: lazily(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
+    QUOTED: lazily(r"[^$`\\\"]+"),
+    BRACE: lazily(r"[^$`\\\"'}/:<>]+"),
+    BRACE_Q: lazily(r"[^$`\\\"'}/:]+"),
+    BRACE_H: lazily(r"[^$`\\\"'}/:]+"),
+    HERE: lazily(r"[^$`\\]+"),
+    SUBSCRIPT: lazily(r"[^$`\\\"'\[\]]+"),
+    ARITHMETIC: lazily(r"[^$`\\\"]+"),
+    INNER: lazily(r"[^$`\\\"]+"),
 }
-_PLAIN = re.compile(r"[^\0- \"#$&'();<>\\`|\x7f][^\0- \"$&'();<>\\`|\x7f]*")
-"""A whole word without quotes or expansions, if what follows ends it and no extended pattern begins
-in it."""
-_WHOLE = re.compile(
-    r"""(?:'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*))"""
-    r"""(?=[ \t\n|&;)]|\Z)"""
+_BARE_TEXT = r"[^\0- \"$&'();<>\\`|\x7f]++"
+_EXPANSION = (
+    r"\$(?:[A-Za-z_][A-Za-z0-9_]*+|[0-9@#?*!$-]|\{[^\0- \"'`$\\{}()<>|&;\x7f]++\}"
+    r"""|\(\([^\n"'`\\()]*+\)\))"""
+)
+_QUOTED = rf"""'[^'\n]*+'|"(?:[^"\\`$\n]++|{_EXPANSION})*+\""""
+BARE_WORD = rf"(?!#){_BARE_TEXT}"
+"""A word without quotes or expansions, if what follows ends it."""
+KNOWN_WORD = rf"(?!#)(?:{_BARE_TEXT}|{_QUOTED}|{_EXPANSION})++"
+"""A word of one line that reads the same wherever it stands: texts, quotes, and expansions that
+hold no quotes and no commands."""
+_KNOWN = lazily(KNOWN_WORD)
+_WHOLE = lazily(
+    r"""'([^']*)'|"([^"$`\\]*)"|"\$([A-Za-z_][A-Za-z0-9_]*)"|\$([A-Za-z_][A-Za-z0-9_]*)"""
 )
 """A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions
 are."""
-_QUOTE = re.compile(r"[\"'`]")
-_QUOTE_OR_BACKSLASH = re.compile(r"['\\]")
-_BACKQUOTE_OR_BACKSLASH = re.compile(r"[`\\]")
+_LONGEST_KNOWN = 128
+"""Characters of a word that is kept."""
+_QUOTE = lazily(r"[\"'`]")
+_QUOTE_OR_BACKSLASH = lazily(r"['\\]")
+_BACKQUOTE_OR_BACKSLASH = lazily(r"[`\\]")
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
 
 
@@ -96,6 +108,11 @@ def _whole_part(match: re.Match[str]) -> Part:
     if single is not None:
         return Quoted(single)
     return DoubleQuoted((Quoted(double),) if double else ())
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    """Return what a backslash and a character mean inside `…`: joined lines are one line."""
+    return "" if match[1] == "\n" else match[1]
 
 
 class WordReader(BracedReader):
@@ -123,17 +140,18 @@ class WordReader(BracedReader):
         start = self.position
         if self.meter is not None:
             self.meter.step(4)
-        match = _PLAIN.match(text, start)
+        match = _KNOWN.match(text, start)
         if match is not None:
             end = match.end()
-            if end == len(text) or text[end] in " \t\n|&;)>":
-                plain = match[0]
-                if text[end : end + 1] != ">" or text[end + 1 : end + 2] != "(":
+            if end == len(text) or (text[end] in " \t\n|&;)>" and not text.startswith(">(", end)):
+                word = known_word(match[0])
+                if word is not None:
                     self.position = end
-                    return Word((Literal(plain),), plain)
-        elif (match := _WHOLE.match(text, start)) is not None:
-            self.position = match.end()
-            return Word((_whole_part(match),), match[0])
+                    return word
+        return self._scanned_word()
+
+    def _scanned_word(self) -> Word | None:
+        start = self.position
         parts = self.scan(WORD, "")
         if self.position == start:
             return None
@@ -428,8 +446,8 @@ class WordReader(BracedReader):
                 break
             end += 2
         inner = re.sub(
-            r'\\([$`\\"])' if mode in (QUOTED, INNER) else r"\\([$`\\])",
-            r"\1",
+            r'\\([$`\\"]|\n)' if mode in (QUOTED, INNER) else r"\\([$`\\]|\n)",
+            _unescaped,
             text[start + 1 : end],
         )
         self.position = end + 1
@@ -590,6 +608,36 @@ class WordReader(BracedReader):
                 )
 
 
+def known_word(source: str) -> Word | None:
+    """Return the word of a text that `KNOWN_WORD` matches; None if its place decides what it is,
+    or if it is long.
+
+    All scripts share these words, with what is compiled of them: most words of a script that was
+    never seen before have been seen before.
+    """
+    return _known_words(source) if len(source) <= _LONGEST_KNOWN else None
+
+
+def _read_known(source: str) -> Word | None:
+    if "'" not in source and '"' not in source and "$" not in source:
+        bare = Word((Literal(source),), source)
+        if source.isalnum():
+            bare.constant = source
+        return bare
+    match = _WHOLE.fullmatch(source)
+    if match is not None:
+        return Word((_whole_part(match),), source)
+    reader = WordReader(source)
+    try:
+        word = reader._scanned_word()
+    except ShellSyntaxError:
+        return None
+    return None if reader.has_bad or reader.position < len(source) else word
+
+
+_known_words = functools.lru_cache(maxsize=4096)(_read_known)
+
+
 def _without_end(body: str, opening: re.Match[str]) -> str:
     """Return the message for an expansion in a here-document that does not end."""
     if opening[0] == "`":
@@ -615,13 +663,13 @@ def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
             part.operands = (*part.operands[:1], Word((), f"{source}: bad substitution"))
 
 
-_OPENING = re.compile(r"\\.|\$[({\[]|`", re.DOTALL)
-_BARE = re.compile(r"[^-:=?+#%/^,~@]*")
-_NEEDS_SCAN = re.compile(r"[$`\\\"]")
-_BRACKETS = re.compile(r"[\[\]]")
+_OPENING = lazily(r"\\.|\$[({\[]|`", re.DOTALL)
+_BARE = lazily(r"[^-:=?+#%/^,~@]*")
+_NEEDS_SCAN = lazily(r"[$`\\\"]")
+_BRACKETS = lazily(r"[\[\]]")
 MAX_PARENTHESES = 10_000
-_TEXT_STOPS = re.compile(r'["`\\}]|\$[({]')
-_ARITHMETIC_STOPS = re.compile(r"[()\\\"`]|\$?'")
+_TEXT_STOPS = lazily(r'["`\\}]|\$[({]')
+_ARITHMETIC_STOPS = lazily(r"[()\\\"`]|\$?'")
 
 
 def _keep_as_written(part: Part) -> None:

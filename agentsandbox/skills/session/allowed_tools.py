@@ -61,6 +61,7 @@ BUILTINS = frozenset(
 """Builtins, and commands that only run other commands."""
 
 
+# TM-SKILL-5
 class AllowedTools:
     """The tools that a skill may use: the words of its `allowed-tools`.
 

@@ -89,6 +89,7 @@ class LockedSkill:
         return entry | ({"also": [other.to_dict() for other in self.also]} if self.also else {})
 
 
+# TM-SKILL-4
 @dataclass(frozen=True, slots=True)
 class SkillLock:
     """The locked skills by name. A catalog with a lock loads only these, exactly as locked."""

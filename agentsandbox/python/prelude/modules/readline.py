@@ -1,5 +1,7 @@
 """Line editing: there is no terminal, so lines are read as they come and no key is bound."""
 
+backend = "readline"
+
 _lines = []
 
 

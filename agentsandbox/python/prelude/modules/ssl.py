@@ -1,16 +1,19 @@
-"""`ssl` without TLS: contexts can be made and configured, and using one is refused by name.
+"""`ssl` without TLS of its own: the side of the host program encrypts.
 
-So packages that configure TLS when they are imported work as long as nothing connects.
+Contexts can be made and configured. `wrap_socket` marks a connection to a host outside as https;
+the host's client makes the connection, checks the certificate (unless `verify_mode` is CERT_NONE)
+and asks the network policy. Everything else is refused by name.
 """
 
 import enum
+import socket
 
 REFUSAL = (
-    "TLS is not available in this sandbox; read and write files, or let a command of the shell "
-    "fetch what you need"
+    "TLS inside this sandbox is not available: only HTTPS requests to hosts that the network "
+    "policy allows are encrypted, by the host program"
 )
 
-OPENSSL_VERSION = "none (TLS is not available in this sandbox)"
+OPENSSL_VERSION = "OpenSSL 1.1.1 (TLS is done by the host program)"
 OPENSSL_VERSION_INFO = (1, 1, 1, 0, 0)
 OPENSSL_VERSION_NUMBER = 0x101010CF
 HAS_SNI = HAS_ALPN = HAS_TLSv1_2 = HAS_TLSv1_3 = HAS_ECDH = True
@@ -142,17 +145,95 @@ class SSLContext:
         """Return how many certificates there are."""
         return {"x509": 0, "crl": 0, "x509_ca": 0}
 
-    load_cert_chain = wrap_socket = wrap_bio = _refuse
+    def wrap_socket(
+        self, sock, server_side=False, do_handshake_on_connect=True, suppress_ragged_eofs=True,
+        server_hostname=None, session=None,
+    ):  # fmt: skip
+        """Return a connection to a host outside as one with TLS."""
+        if server_side:
+            raise SSLError(REFUSAL)
+        if self.check_hostname and not server_hostname:
+            raise ValueError("check_hostname requires server_hostname")
+        sock._start_tls(self, server_hostname)
+        made = SSLSocket(*sock._kind)
+        made._own, made._other, made._is_tls = sock._own, sock._other, True
+        made._context, made._name = self, server_hostname
+        made.settimeout(sock.gettimeout())
+        made._fd = sock.detach()
+        return made
+
+    load_cert_chain = wrap_bio = _refuse
 
 
-class SSLSocket:
-    """A connection with TLS: there is none here."""
+class SSLSocket(socket.socket):
+    """A connection to a host outside, encrypted by the host program."""
+
+    __slots__ = ()
+
+    @property
+    def context(self):
+        """The context that made it."""
+        return self._context
+
+    @property
+    def server_hostname(self):
+        """The name of the server."""
+        return self._name
+
+    @property
+    def _sslobj(self):
+        """What packages look at for the protocol."""
+        return self
+
+    server_side, session, session_reused = False, None, False
+
+    def read(self, len=1024, buffer=None):
+        """Read bytes, into a buffer if there is one."""
+        return self.recv(len) if buffer is None else self.recv_into(buffer, len)
+
+    def write(self, data):
+        """Send bytes."""
+        return self.send(data)
+
+    def getpeercert(self, binary_form=False):
+        """Return the names that the host program has checked; no bytes of a certificate."""
+        if binary_form:
+            return None
+        name = self._name or ""
+        checked = self._context.verify_mode != CERT_NONE
+        names = {"subject": ((("commonName", name),),), "subjectAltName": (("DNS", name),)}
+        return names if checked else {}
+
+    def version(self):
+        """Return the version of the protocol."""
+        return "TLSv1.3"
+
+    def cipher(self):
+        """Return None: the host program knows it."""
+        return
+
+    def selected_alpn_protocol(self):
+        """Return the protocol of the application."""
+        return "http/1.1"
+
+    def do_handshake(self, block=False):
+        """Do nothing: the host program makes the connection with the first request."""
+
+    def pending(self):
+        """Return how many bytes are decrypted already: none."""
+        return 0
+
+    def unwrap(self):
+        """Return the connection."""
+        return self
+
+    selected_npn_protocol = compression = shared_ciphers = cipher
+
+
+class SSLObject:
+    """A connection with TLS over buffers: there is none here."""
 
     __init__ = _refuse
-
-
-class SSLObject(SSLSocket):
-    """A connection with TLS over buffers: there is none here."""
 
 
 class MemoryBIO:

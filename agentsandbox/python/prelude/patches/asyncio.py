@@ -6,12 +6,13 @@ are refused by name.
 
 import os
 import select
+import threading
 import time
 from asyncio import base_events, events, streams, subprocess, tasks, unix_events
 
 NOTHING = (
-    "asyncio: nothing can wake the event loop: no task is ready and no timer is set; threads, "
-    "sockets and signals do not run beside it in this sandbox's Python"
+    "asyncio: nothing can wake the event loop: no task is ready, no timer is set, and no thread "
+    "or pipe is waited for"
 )
 NETWORK = "the network is not available in this sandbox's Python"
 
@@ -23,31 +24,41 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.05  # seconds between two looks whether a 
 class Selector:
     """In place of a selector: waits for pipes and the next timer."""
 
-    def __init__(self):
+    def __init__(self, ready):
+        self.ready = ready
         self.readers = {}
         self.writers = {}
 
     def select(self, timeout=None):
-        """Return the handles of the pipes that are ready before the next timer."""
+        """Return the handles of the pipes that are ready before the next timer; threads go on."""
+        watched = bool(self.readers or self.writers)
+        if threading._sandbox_turns.suspended:
+            ready = self.ready
+            threading._sandbox_turns.wait(lambda: ready or self.poll(0), timeout, watched)
+            return self.poll(0)
+        if watched:
+            return self.poll(None if timeout is None else timeout * 1000)
+        if timeout is None:
+            raise RuntimeError(NOTHING)
+        if timeout > 0:
+            time.sleep(timeout)
+        return ()
+
+    def poll(self, milliseconds):
+        """Return the handles of the pipes that are ready."""
         if not self.readers and not self.writers:
-            if timeout is None:
-                raise RuntimeError(NOTHING)
-            if timeout > 0:
-                time.sleep(timeout)
             return ()
         poll = select.poll()
         for fd in self.readers.keys() | self.writers.keys():
             way = (fd in self.readers and select.POLLIN) | (fd in self.writers and select.POLLOUT)
             poll.register(fd, way)
-        found = []
-        for fd, way in poll.poll(None if timeout is None else timeout * 1000):
-            for handles, wanted in (
-                (self.readers, ~select.POLLOUT),
-                (self.writers, ~select.POLLIN),
-            ):
-                if way & wanted and fd in handles:
-                    found.append(handles[fd])
-        return found
+        ways = ((self.readers, ~select.POLLOUT), (self.writers, ~select.POLLIN))
+        return [
+            handles[fd]
+            for fd, way in poll.poll(milliseconds)
+            for handles, wanted in ways
+            if way & wanted and fd in handles
+        ]
 
 
 class SelectorEventLoop(base_events.BaseEventLoop):
@@ -55,7 +66,7 @@ class SelectorEventLoop(base_events.BaseEventLoop):
 
     def __init__(self):
         super().__init__()
-        self._selector = Selector()
+        self._selector = Selector(self._ready)
 
     def _process_events(self, handles):
         """Call the callbacks of pipes in the next turn."""

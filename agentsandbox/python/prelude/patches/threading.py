@@ -1,11 +1,12 @@
-"""`threading` in one thread: a thread's work is done while the thread that started it waits.
+"""`threading` in one thread: threads take turns where they wait.
 
-`Thread.start` runs the work at once and returns when it is done, with `current_thread()` as in a
-thread of its own. A thread whose code calls `get` or `wait` (a worker that takes from a queue)
-begins later, when another one would block: in `join`, on a lock, an event or a queue, or at the
-end of the script. Both are orders that real threads could have run in.
+`Thread.start` runs the work at once, with `current_thread()` as in a thread of its own, until it
+waits or ends (see `suspending`). Then the thread that started it goes on, and the other one when
+somebody waits: in `join`, on a lock, an event or a queue, in `time.sleep`, for a child, and at the
+end of the script. A function that cannot be suspended (without source) runs to its end in `start`,
+or, if it calls `get` or `wait`, when another thread waits.
 
-When everything blocks, the innermost thread is given up (its stack is unwound) if the one that
+When nobody can go on, the innermost thread is given up (its stack is unwound) if the one that
 waits below can go on by that; `join` of such a thread, and a wait that nothing can end, raise
 RuntimeError and say so.
 """
@@ -17,28 +18,42 @@ import time
 from _agentsandbox import errors
 
 DEADLOCK = (
-    "this wait would never end: threads run one after the other in this sandbox's Python, and no "
-    "other thread can go on"
+    "this wait would never end: threads take turns in this sandbox's Python, and no other thread "
+    "can go on"
 )
 GIVEN_UP = (
-    "thread {!r} was still waiting when no other thread could go on; threads run one after the "
-    "other in this sandbox's Python"
+    "thread {!r} was still waiting when no other thread could go on; threads take turns in this "
+    "sandbox's Python"
 )
 WAITING_NAMES = frozenset(["get", "wait"])
+SLICE = 0.005  # seconds that a thread may run before others get their turn
+LONGEST_PAUSE = 0.02  # seconds between two looks at what happens outside
+CPYTHON_SLEEP = time.sleep
 
 
 class GivenUpError(BaseException):
     """Unwinds a thread that waits for what no other thread can do any more."""
 
 
-class Turns:
-    """Whose turn it is: threads that did not begin, and the stack of those that run."""
+def get_ident():
+    """Return the number of the thread whose turn it is."""
+    return Turns.running[-1]._number if Turns.running else _thread.get_ident()
 
+
+def never():
+    """Return False."""
+    return False
+
+
+class Turns:
+    """Whose turn it is: threads that wait, threads that did not begin, the stack of the others."""
+
+    suspended = []
     postponed = []
     running = []
 
     @classmethod
-    def next(cls):
+    def begin_next(cls):
         """Run one thread that did not begin; return whether there was one."""
         if not cls.postponed:
             return False
@@ -46,13 +61,47 @@ class Turns:
         return True
 
     @classmethod
-    def block(cls):
-        """Let another thread go on; raise if there is none."""
-        if cls.next():
-            return
-        if cls.running and cls.running[-1]._late:
+    def wait(cls, ready, timeout=None, outside=False):
+        """Let threads go on until `ready()`; return False if `timeout` seconds pass before.
+
+        `outside` says that a child or a pipe may make it ready.
+        """
+        end = None if timeout is None or timeout < 0 else time.monotonic() + timeout
+        pause = 0.001
+        while not ready():
+            if end is not None and time.monotonic() >= end:
+                return False
+            if sum([thread._go_on() for thread in list(cls.suspended)]):
+                pause = 0.001
+            elif not cls.begin_next():
+                cls._pause(end, outside, pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+        return True
+
+    @classmethod
+    def _pause(cls, end, outside, pause):
+        """Sleep until a thread may go on; raise if none ever will."""
+        waits = [t._wait for t in cls.suspended if t not in cls.running and t._wait is not None]
+        times = [wait.end for wait in waits if wait.end is not None]
+        if end is not None:
+            times.append(end)
+        now = time.monotonic()
+        if outside or any(wait.outside for wait in waits):
+            times.append(now + pause)
+        if times:
+            CPYTHON_SLEEP(max(0.0, min(times) - now))
+        elif cls.running and cls.running[-1]._late:
             raise GivenUpError
-        raise RuntimeError(DEADLOCK)
+        else:
+            raise RuntimeError(DEADLOCK)
+
+
+def sleep(seconds, /):
+    """Delay execution for a number of seconds; other threads go on."""
+    if not Turns.suspended or seconds < 0:
+        return CPYTHON_SLEEP(seconds)
+    Turns.wait(never, seconds)
+    return None
 
 
 class Lock:
@@ -71,15 +120,7 @@ class Lock:
             if timeout != -1:
                 raise ValueError("can't specify a timeout for a non-blocking call")
             return False
-        while timeout < 0 or Turns.postponed:
-            if timeout < 0:
-                Turns.block()
-            else:
-                Turns.next()
-            if self._lock.acquire(False):
-                return True
-        time.sleep(timeout)
-        return self._lock.acquire(False)
+        return Turns.wait(lambda: self._lock.acquire(False), timeout)
 
     def __enter__(self):
         return self.acquire()
@@ -111,6 +152,23 @@ def waits(work):
     return code is not None and not WAITING_NAMES.isdisjoint(code.co_names)
 
 
+def steps_of(work, calls_only=False):
+    """Return the function that makes the steps of a thread's work, or None for one piece.
+
+    A function of the standard library may have its steps as `_sandbox_steps`: a generator function
+    that yields requests.
+    """
+    function = getattr(work, "__func__", work)
+    code = getattr(function, "__code__", None)
+    if (steps := getattr(function, "_sandbox_steps", None)) is not None:
+        return steps if function is work else steps.__get__(work.__self__)
+    if code is None or code.co_filename.startswith(("/usr/local/lib/", errors.OWN_CODE)):
+        return None
+    from _agentsandbox.suspending import generator_of
+
+    return generator_of(work, calls_only)
+
+
 CPYTHON_RUN = threading.Thread.run
 
 
@@ -119,64 +177,111 @@ class Thread(threading.Thread):
 
     def __init__(self, *args, **more):
         self._began = self._done = self._late = self._given_up = False
-        self._number = None
+        self._number = self._steps = self._wait = None
         super().__init__(*args, **more)
 
     def start(self):
-        """Do the thread's work now, or later if it would wait for others first."""
-        if not self._initialized:
-            raise RuntimeError("thread.__init__() not called")
-        if self._began:
-            raise RuntimeError("threads can only be started once")
-        self._began = True
-        threading._sandbox_started += 1
-        self._number = threading.get_ident() + threading._sandbox_started
-        work = self._target if type(self).run is CPYTHON_RUN else self.run
+        """Do the thread's work until it waits, or later if it cannot be suspended and waits."""
+        self._begin()
+        own = type(self).run is CPYTHON_RUN
+        work = self._target if own else self.run
+        made = steps_of(work)
+        if made is not None:
+            self._late = True
+            self._steps = made(*self._args, **self._kwargs) if own else made()
+            Turns.suspended.append(self)
+            self._go_on()
+            return
         self._late = waits(work)
         if self._late:
             Turns.postponed.append(self)
         else:
             self._work()
 
+    def _begin(self):
+        """Count the thread as started."""
+        if not self._initialized:
+            raise RuntimeError("thread.__init__() not called")
+        if self._began:
+            raise RuntimeError("threads can only be started once")
+        self._began = True
+        threading._sandbox_started += 1
+        self._number = _thread.get_ident() + threading._sandbox_started
+
     def _work(self):
-        """Do the work as this thread."""
-        ident = threading.get_ident()
-        before = threading._active.get(ident)
-        threading._active[ident] = self
+        """Do the whole work as this thread."""
+        self._as_this_thread(self.run)
+        self._end()
+
+    def _as_this_thread(self, work):
+        """Call `work` as this thread; return its result, or None if it ended by an exception."""
+        threading._active[self._number] = self
         Turns.running.append(self)
         self._started.set()
         try:
-            try:
-                if threading._profile_hook:
-                    threading._sys.setprofile(threading._profile_hook)
-                self.run()
-            except GivenUpError:
-                self._given_up = True
-            except BaseException as error:
-                errors.strip_all(error)
-                self._invoke_excepthook(self)
+            if threading._profile_hook:
+                threading._sys.setprofile(threading._profile_hook)
+            return work()
+        except GivenUpError:
+            self._given_up = True
+        except BaseException as error:
+            errors.strip_all(error)
+            self._invoke_excepthook(self)
         finally:
             Turns.running.pop()
-            self._done = True
-            if before is not None:
-                threading._active[ident] = before
-            else:
-                threading._active.pop(ident, None)
+        return None
+
+    def _end(self):
+        self._done = True
+        self._steps = self._wait = None
+        threading._active.pop(self._number, None)
+        if self in Turns.suspended:
+            Turns.suspended.remove(self)
+
+    def _go_on(self):
+        """Do the work until it waits; return whether anything was done."""
+        if self in Turns.running or self._steps is None:
+            return False
+        if self._wait is not None and not self._wait.is_over():
+            return False
+        if not self._as_this_thread(self._turn):
+            self._end()
+        return True
+
+    def _turn(self):
+        """Run until the work waits or its slice is over; return True, or None at its end."""
+        from _agentsandbox.waiting import wait_for
+
+        steps, wait, until = self._steps, self._wait, time.monotonic() + SLICE
+        try:
+            while True:
+                try:
+                    value = None if wait is None else wait.result()
+                except Exception as error:
+                    request = steps.throw(error)
+                else:
+                    request = steps.send(value)
+                wait = self._wait = None if request is None else wait_for(*request)
+                if time.monotonic() >= until or (wait is not None and not wait.is_over()):
+                    return True
+        except StopIteration as end:
+            self._result(end.value)
+            return None
+
+    def _result(self, value):
+        """Take what the work returned."""
 
     def join(self, timeout=None):
-        """Wait until the work is done; other threads that did not begin run first."""
+        """Wait until the work is done; other threads go on."""
         if not self._initialized:
             raise RuntimeError("Thread.__init__() not called")
         if not self._began:
             raise RuntimeError("cannot join thread before it is started")
-        if self in Turns.running:
+        if self in Turns.running and self is Turns.running[-1]:
             raise RuntimeError("cannot join current thread")
-        while not self._done and Turns.next():
-            pass
+        Turns.wait(lambda: self._done, timeout)
         if self._given_up and timeout is None and not self.daemon:
             raise RuntimeError(GIVEN_UP.format(self.name))
-        if not self._done:
-            Turns.block()
 
     def is_alive(self):
         """Whether the thread was started and its work is not done."""
@@ -218,15 +323,63 @@ class Timer(Thread):
 
     def run(self):
         """Wait for the time, then call the function."""
-        self.finished.wait(self.interval)
+        for _ in self._steps_of_run():
+            self.finished.wait(self.interval)
+
+    def _steps_of_run(self):
+        yield (self.finished.wait, (self.interval,), {})
         if not self.finished.is_set():
             self.function(*self.args, **self.kwargs)
         self.finished.set()
 
+    run._sandbox_steps = _steps_of_run
+
+
+class Arrival:
+    """One round of a barrier."""
+
+    def __init__(self):
+        self.count = 0
+        self.full = False
+
+
+def arrive(barrier):
+    """Come to a barrier; return (the round, the index of the one who came)."""
+    arrival = vars(barrier).setdefault("_sandbox_arrival", Arrival())
+    index, arrival.count = arrival.count, arrival.count + 1
+    if arrival.count == barrier.parties:
+        barrier._sandbox_arrival = Arrival()
+        if barrier._action:
+            barrier._action()
+        arrival.full = True
+    return arrival, index
+
+
+def pass_barrier(barrier, timeout=None):
+    """Wait until as many threads as the barrier has parties are here; return one's index."""
+    arrival, index = arrive(barrier)
+    over = Turns.wait(lambda: arrival.full or barrier.broken, timeout or barrier._timeout)
+    return passed(barrier, arrival, index, over)
+
+
+def passed(barrier, arrival, index, over):
+    """Return the index of a thread whose wait at a barrier is over, or break the barrier."""
+    if not over:
+        barrier.abort()
+    if not arrival.full:
+        raise threading.BrokenBarrierError
+    return index
+
 
 def apply(module):
     """Replace locks, threads and timers of the module."""
-    module._sandbox_started = 0
+    from _threading_local import local
+
+    module._sandbox_started, module._sandbox_turns, module.local = 0, Turns, local
+    module.get_ident, module._CRLock = get_ident, None
+    pass_barrier.__name__ = "wait"
+    module.Barrier.wait = pass_barrier
+    time.sleep = sleep
     module.Lock = module._allocate_lock = Lock
     module._start_new_thread = refuse_raw
     Thread.__module__ = Timer.__module__ = "threading"
@@ -234,12 +387,11 @@ def apply(module):
     original_shutdown = module._shutdown
 
     def shutdown():
-        """Run the threads that did not begin and are no daemons."""
-        while Turns.postponed:
-            if Turns.postponed[0].daemon:
-                Turns.postponed.pop(0)
-            else:
-                Turns.next()
+        """Let the threads go on that are no daemons, to their end."""
+        Turns.postponed[:] = [thread for thread in Turns.postponed if not thread.daemon]
+        Turns.wait(lambda: not any(not thread.daemon for thread in Turns.suspended))
+        while Turns.begin_next():
+            pass
         original_shutdown()
 
     module._shutdown = shutdown

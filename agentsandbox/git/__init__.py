@@ -1,0 +1,1 @@
+"""git for the sandbox: repositories that real git reads, on the sandbox's own filesystem."""

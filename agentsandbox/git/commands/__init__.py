@@ -1,0 +1,1 @@
+"""The subcommands: each module has a table `COMMANDS`, and usage texts in `USAGES`."""

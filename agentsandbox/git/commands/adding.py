@@ -1,0 +1,526 @@
+"""`git add`, `rm`, `mv`."""
+
+from __future__ import annotations
+
+import posixpath
+
+from agentsandbox.git.errors import BadUsage, Fatal
+from agentsandbox.git.index import Entry, Index
+from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.objects import SUBMODULE
+from agentsandbox.git.options import Options, parse_options
+from agentsandbox.git.paths import Pathspec, is_safe_path
+from agentsandbox.git.pathspecs import normalized, parse_pathspec
+from agentsandbox.git.trees import flat_tree
+from agentsandbox.git.worktree import Worktree, mode_of, refuse_beyond_link, scan_worktree
+from agentsandbox.kernel.streams import decode, encode
+
+USAGES = {
+    "add": """
+git add [<options>] [--] <pathspec>...
+
+    -n, --dry-run         only say what would be added
+    -v, --verbose         say what is added
+
+    -i, --interactive     choose in a dialog
+    -p, --patch           choose hunks in a dialog
+    -e, --edit            edit the changes
+    -f, --force           add ignored files too
+    -u, --update          update files of the index only
+    --renormalize         convert line ends of the files of the index again
+    -N, --intent-to-add   only note that the files will be added
+    -A, --all             add, update and remove
+    --ignore-removal      do not remove files that are missing
+    --refresh             only refresh the index
+    --ignore-errors       go on after a file that cannot be read
+    --ignore-missing      with -n: check whether missing files would be ignored
+    --sparse              update files outside of the sparse checkout
+    --chmod (+|-)x        set or clear the executable bit in the index
+    --pathspec-from-file <file>
+                          read the files from a file
+    --pathspec-file-nul   they end with NUL there
+""",
+    "rm": """
+git rm [<options>] [--] <file>...
+
+    -n, --dry-run         only say what would be removed
+    -q, --quiet           print nothing
+    --cached              remove from the index only
+    -f, --force           remove files that changed too
+    -r                    remove directories
+    --ignore-unmatch      succeed if nothing matches
+    --sparse              remove files outside of the sparse checkout
+    --pathspec-from-file <file>
+                          read the files from a file
+    --pathspec-file-nul   they end with NUL there
+""",
+    "mv": """
+git mv [<options>] <source>... <destination>
+
+    -v, --verbose         say what is renamed
+    -n, --dry-run         only say what would be renamed
+    -f, --force           replace existing files
+    -k                    skip what cannot be renamed
+    --sparse              rename files outside of the sparse checkout
+""",
+}
+
+
+def pathspec_words(git: Invocation, options: Options) -> list[str]:
+    """Return the operands, or those of --pathspec-from-file."""
+    name = options.get("pathspec-from-file")
+    if name is None:
+        if options.on("pathspec-file-nul"):
+            raise Fatal("the option '--pathspec-file-nul' requires '--pathspec-from-file'")
+        return options.operands
+    if options.operands:
+        raise Fatal("'--pathspec-from-file' and pathspec arguments cannot be used together")
+    data = git.read_input() if name == "-" else git.fs.read_bytes(git.path(name))
+    separator = b"\0" if options.on("pathspec-file-nul") else b"\n"
+    from agentsandbox.git.paths import unquote_path
+
+    return [
+        decode(each if separator == b"\0" else unquote_path(each.rstrip(b"\r")))
+        for each in data.split(separator)
+        if each
+    ]
+
+
+def add(git: Invocation, words: list[str]) -> int:
+    # long: the checks come before anything is added, as in git
+    options = parse_options(USAGES["add"], words)
+    for name in ("interactive", "patch", "edit"):
+        if options.on(name):
+            raise Fatal(f"git add --{name} needs a terminal; name the files instead")
+    repository = git.repository
+    repository.need_worktree()
+    operands = pathspec_words(git, options)
+    everything = options.on("all") or options.on("update")
+    if options.on("all") and options.on("update"):
+        raise Fatal("options '-A' and '-u' cannot be used together")
+    if options.get("chmod") not in (None, "+x", "-x"):
+        raise Fatal(f"--chmod param '{options.get('chmod')}' must be either -x or +x")
+    if options.on("ignore-missing") and not options.on("dry-run"):
+        raise Fatal("the option '--ignore-missing' requires '--dry-run'")
+    if not operands and not everything and not options.on("renormalize"):
+        git.say("Nothing specified, nothing added.")
+        if git.config.flag("advice.addemptypathspec", True):
+            git.say(
+                "hint: Maybe you wanted to say 'git add .'?\n"
+                "hint: Turn this message off by running\n"
+                'hint: "git config advice.addEmptyPathspec false"'
+            )
+        return 0
+    wanted = parse_pathspec(git, operands) if operands else Pathspec()
+    tree = Worktree(repository)
+    index = repository.index()
+    for item in wanted.items:
+        if item.literal:
+            refuse_beyond_link(tree, item.path.rstrip(b"/"), item.given)
+    adder = _Adder(git, tree, index, options)
+    untracked_mode = "no" if options.on("update") or options.on("renormalize") else "all"
+    removal = not options.off("all") and not options.on("ignore-removal")
+    scan = scan_worktree(
+        tree, index, wanted, untracked=untracked_mode,
+        ignored="no" if not options.on("force") or untracked_mode == "no" else "traditional",
+    )  # fmt: skip
+    for item in wanted.items:
+        item.matched = False
+    for entry in index:
+        wanted.matches(entry.path)
+    for path in scan.untracked:
+        wanted.matches(path.rstrip(b"/"), path.endswith(b"/"))
+    found = list(scan.untracked) + (list(scan.ignored) if options.on("force") else [])
+    refused = _missing(git, tree, index, wanted, scan.untracked, options)
+    if refused:
+        return refused
+    if options.on("refresh"):
+        repository.write_index(index)
+        return 0
+    if options.on("renormalize"):
+        for entry in list(index):
+            if wanted.matches(entry.path) and entry.mode & 0o170000 == 0o100000:
+                adder.add(entry.path)
+    for path, (kind, _, _) in sorted(scan.changed.items()):
+        if kind == "D":
+            if removal:
+                adder.remove(path)
+        else:
+            adder.add(path)
+    for path in sorted(found):
+        adder.add(path)
+    if options.get("chmod"):
+        adder.set_executable(wanted, options.text("chmod"))
+    if not options.on("dry-run"):
+        repository.write_index(index)
+    return 1 if adder.failed else 0
+
+
+_HINT_IGNORED = "The following paths are ignored by one of your .gitignore files:\n"
+
+
+def _missing(
+    git: Invocation, tree: Worktree, index: Index, wanted: Pathspec, untracked: list[bytes],
+    options: Options,
+) -> int:  # fmt: skip
+    """Complain about words that match nothing; return a status if that ends the command."""
+    ignored: list[str] = []
+    del untracked, index
+    for item in wanted.items:
+        if item.matched:
+            continue
+        path = item.path.rstrip(b"/")
+        info = tree.stat(path) if path else tree.fs.stat(tree.root or "/")
+        if (
+            path
+            and tree.is_ignored(path, info is not None and info.is_dir)
+            and item.literal
+            and (info is not None or options.on("ignore-missing"))
+        ):
+            if not options.on("force"):
+                rule_path = _ignored_part(tree, path)
+                ignored.append(decode(rule_path) if rule_path != path else item.given)
+            continue
+        if info is not None and item.literal:
+            continue  # an empty directory
+        if options.on("ignore-missing"):
+            continue
+        raise Fatal(f"pathspec '{item.given}' did not match any files")
+    if ignored:
+        git.say(_HINT_IGNORED + "\n".join(dict.fromkeys(ignored)))
+        if git.config.flag("advice.addignoredfile", True):
+            git.say(
+                "hint: Use -f if you really want to add them.\n"
+                "hint: Turn this message off by running\n"
+                'hint: "git config advice.addIgnoredFile false"'
+            )
+        return 0 if options.on("ignore-errors") else 1
+    return 0
+
+
+def _ignored_part(tree: Worktree, path: bytes) -> bytes:
+    at = path.find(b"/")
+    while at >= 0:
+        rule = tree.rule_for(path[:at], True)
+        if rule is not None and not rule.negated:
+            return path[:at]
+        at = path.find(b"/", at + 1)
+    return path
+
+
+class _Adder:
+    def __init__(self, git: Invocation, tree: Worktree, index: Index, options: Options) -> None:
+        self.git = git
+        self.tree = tree
+        self.index = index
+        self.dry = options.on("dry-run")
+        self.loud = options.on("verbose") or self.dry
+        self.intent = options.on("intent-to-add")
+        self.ignore_errors = options.on("ignore-errors")
+        self.failed = False
+
+    def add(self, path: bytes) -> None:
+        """Add or update a file."""
+        name = path.rstrip(b"/")
+        if not is_safe_path(name):
+            raise Fatal(f"invalid path '{decode(name)}'")
+        info = self.tree.stat(name)
+        if info is None:
+            return
+        known = self.index.get(name)
+        if self.loud:
+            self.git.print(f"add '{decode(name)}'")
+        if self.dry:
+            return
+        if path.endswith(b"/") or info.is_dir:
+            self._add_repository(name)
+            return
+        mode = mode_of(info, file_mode=self.tree.file_mode, known=known.mode if known else 0)
+        if self.intent and known is None:
+            entry = Entry(name, mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+            entry.intends = True
+        else:
+            try:
+                data = self.tree.read(name, info, known=known.oid if known else None)
+            except OSError as error:
+                self.git.error(f'open("{decode(name)}"): {error.strerror}')
+                self.git.error(f"unable to index file '{decode(name)}'")
+                if not self.ignore_errors:
+                    raise Fatal("adding files failed") from None
+                self.failed = True
+                return
+            entry = Entry(name, mode, self.tree.repository.objects.write("blob", data))
+            entry.remember(info)
+        self.index.set_replacing(entry)
+
+    def _add_repository(self, name: bytes) -> None:
+        head = self.tree.head_of_nested(name)
+        shown = decode(name)
+        if head is None:
+            self.git.error(f"'{shown}/' does not have a commit checked out")
+            raise Fatal("adding files failed")
+        if self.index.get(name) is None and self.git.config.flag("advice.addembeddedrepo", True):
+            self.git.warn(f"adding embedded git repository: {shown}")
+            self.git.say(
+                "\n".join(
+                    f"hint: {line}" for line in _EMBEDDED.replace("{name}", shown).split("\n")
+                )
+            )
+        entry = Entry(name, SUBMODULE, head)
+        info = self.tree.stat(name)
+        if info is not None:
+            entry.remember(info)
+        self.index.set_replacing(entry)
+
+    def remove(self, path: bytes) -> None:
+        """Remove a file that is missing from the index."""
+        if self.loud:
+            self.git.print(f"remove '{decode(path)}'")
+        if not self.dry:
+            self.index.remove(path)
+
+    def set_executable(self, wanted: Pathspec, how: str) -> None:
+        """Set or clear the executable bit of the files that were named."""
+        for entry in list(self.index):
+            if not wanted.matches(entry.path):
+                continue
+            if entry.mode & 0o170000 != 0o100000:
+                self.git.error(f"cannot chmod {how} '{decode(entry.path)}'")
+                self.failed = True
+                continue
+            fresh = entry.copy()
+            fresh.mode = 0o100755 if how == "+x" else 0o100644
+            if not self.dry:
+                self.index.set(fresh)
+
+
+_EMBEDDED = """You've added another git repository inside your current repository.
+Clones of the outer repository will not contain the contents of
+the embedded repository and will not know how to obtain it.
+If you meant to add a submodule, use:
+
+\tgit submodule add <url> {name}
+
+If you added this path by mistake, you can remove it from the
+index with:
+
+\tgit rm --cached {name}
+
+See "git help submodule" for more information."""
+
+
+def rm(git: Invocation, words: list[str]) -> int:
+    # long: the checks come before anything is removed
+    options = parse_options(USAGES["rm"], words)
+    repository = git.repository
+    operands = pathspec_words(git, options)
+    if not operands:
+        raise Fatal("No pathspec was given. Which files should I remove?")
+    cached = options.on("cached")
+    tree = Worktree(repository)
+    index = repository.index()
+    wanted = parse_pathspec(git, operands)
+    paths: list[bytes] = []
+    for entry in index:
+        if wanted.matches(entry.path) and (not paths or paths[-1] != entry.path):
+            paths.append(entry.path)
+    for item in wanted.items:
+        if not item.matched:
+            if not options.on("ignore-unmatch"):
+                raise Fatal(f"pathspec '{item.given}' did not match any files")
+            continue
+        if (
+            not options.on("r")
+            and item.path.rstrip(b"/")
+            and index.has_folder(item.path.rstrip(b"/"))
+            and not index.has_path(item.path.rstrip(b"/"))
+            and item.literal
+        ) or (not options.on("r") and not item.path):
+            raise Fatal(f"not removing '{item.given}' recursively without -r")
+    if not options.on("force"):
+        problems = _refusals(git, tree, index, paths, cached)
+        if problems:
+            return 1
+    for path in paths:
+        if not options.on("quiet"):
+            git.print(f"rm '{decode(path)}'")
+        if not options.on("dry-run"):
+            index.remove(path)
+    if options.on("dry-run"):
+        return 0
+    if not cached:
+        for path in paths:
+            tree.remove(path)
+    repository.write_index(index)
+    return 0
+
+
+def _refusals(
+    git: Invocation, tree: Worktree, index: Index, paths: list[bytes], cached: bool
+) -> bool:
+    """Complain about files whose changes would be lost; return whether there are any."""
+    head = git.repository.head()
+    base = flat_tree(
+        git.repository.objects,
+        git.repository.objects.commit(head).tree if head is not None else None,
+    )
+    both, staged, local = [], [], []
+    for path in paths:
+        entry = index.get(path)
+        if entry is None:
+            continue
+        info = tree.stat(path)
+        if info is None:
+            if not cached:
+                continue
+        changed = (
+            info is not None
+            and not info.is_dir
+            and not (entry.is_fresh(info) and info.mtime < index.mtime)
+            and tree.is_changed(entry, info)
+        )
+        old = base.get(path)
+        differs = head is None or old is None or old != (entry.mode, entry.oid)
+        if changed and differs:
+            if not cached or not entry.intends:
+                both.append(path)
+        elif not cached and differs:
+            staged.append(path)
+        elif not cached and changed:
+            local.append(path)
+    hints = git.config.flag("advice.rmhints", True)
+    _complain(
+        git,
+        both,
+        "staged content different from both the\nfile and the HEAD",
+        "\n(use -f to force removal)" if hints else "",
+        only_first=True,
+    )
+    if not cached:
+        keep = "\n(use --cached to keep the file, or -f to force removal)" if hints else ""
+        _complain(git, staged, "changes staged in the index", keep)
+        _complain(git, local, "local modifications", keep)
+    return bool(both or (not cached and (staged or local)))
+
+
+def _complain(
+    git: Invocation, paths: list[bytes], what: str, hint: str, *, only_first: bool = False
+) -> None:
+    if not paths:
+        return
+    one = len(paths) == 1
+    names = "\n".join(f"    {decode(path)}" for path in paths)
+    if only_first:
+        head = (
+            "the following file has " if one else "the following files have "
+        ) + "staged content different from both the\nfile and the HEAD:"
+    else:
+        head = f"the following file{' has' if one else 's have'} {what}:"
+    git.error(f"{head}\n{names}{hint}")
+
+
+def mv(git: Invocation, words: list[str]) -> int:
+    options = parse_options(USAGES["mv"], words)
+    if len(options.operands) < 2:
+        raise BadUsage
+    repository = git.repository
+    tree = Worktree(repository)
+    index = repository.index()
+    *sources, target = options.operands
+    moves = _moves(git, tree, index, sources, target, options)
+    for source, destination, is_dir in moves:
+        shown = f"Renaming {decode(source)} to {decode(destination)}"
+        if options.on("verbose") or options.on("dry-run"):
+            git.print(shown)
+        if options.on("dry-run"):
+            continue
+        try:
+            git.fs.rename(tree.path(source), tree.path(destination))
+        except OSError as error:
+            if options.on("k"):
+                continue
+            raise Fatal(f"renaming '{decode(source)}' failed: {error.strerror}") from None
+        entries = index.below(source) if is_dir else list(index.stages(source).values())
+        for entry in entries:
+            index.remove(entry.path)
+        for entry in entries:
+            fresh = entry.copy()
+            fresh.path = destination + entry.path[len(source) :]
+            info = tree.stat(fresh.path)
+            if info is not None and entry.size == info.size and entry.mtime == int(info.mtime):
+                fresh.remember(info)
+            index.set_replacing(fresh)
+        tree.forget_parents()
+    if not options.on("dry-run"):
+        repository.write_index(index)
+    return 0
+
+
+def _moves(
+    git: Invocation, tree: Worktree, index: Index, sources: list[str], target: str,
+    options: Options,
+) -> list[tuple[bytes, bytes, bool]]:  # fmt: skip
+    """Return (source, destination, whether a directory) of what is renamed."""
+    # long: one check after the other, in git's order
+    goal = normalized(git, target).rstrip(b"/")
+    goal_info = tree.stat(goal) if goal else tree.fs.stat(tree.root or "/")
+    into = goal_info is not None and goal_info.is_dir
+    if not into and len(sources) > 1:
+        raise Fatal(f"destination '{target}' is not a directory")
+    if target.endswith("/") and not into:
+        first = normalized(git, sources[0]).rstrip(b"/")
+        info = tree.stat(first)
+        if info is None or not info.is_dir:
+            raise Fatal(
+                f"destination directory does not exist, source={decode(first)}, "
+                f"destination={decode(goal)}/"
+            )
+    found: list[tuple[bytes, bytes, bool]] = []
+    for word in sources:
+        source = normalized(git, word).rstrip(b"/")
+        destination = goal
+        if into:
+            name = encode(posixpath.basename(decode(source)))
+            destination = goal + b"/" + name if goal else name
+        info = tree.stat(source) if source else None
+        problem = ""
+        is_dir = False
+        if info is None:
+            problem = "bad source"
+        elif destination == source or destination.startswith(source + b"/"):
+            problem = "can not move directory into itself"
+        elif info.is_dir:
+            is_dir = True
+            if index.get(source) is not None and index.get(source).mode == SUBMODULE:  # type: ignore[union-attr]
+                is_dir = False
+            elif not index.has_folder(source):
+                problem = "source directory is empty"
+            elif into and tree.stat(destination) is not None:
+                problem = "destination already exists"
+        elif not index.has_path(source):
+            problem = "not under version control"
+        elif index.get(source) is None:
+            problem = "conflicted"
+        if not problem and not is_dir:
+            there = tree.stat(destination)
+            if there is not None and destination != source:
+                problem = "destination exists"
+                if options.on("force") and not there.is_dir:
+                    if options.on("verbose"):
+                        git.warn(f"overwriting '{decode(destination)}'")
+                    problem = ""
+                elif there.is_dir:
+                    problem = "destination already exists"
+            elif any(move[1] == destination for move in found):
+                problem = "multiple sources for the same target"
+            elif destination.endswith(b"/"):
+                problem = "destination directory does not exist"
+        if problem:
+            if options.on("k"):
+                continue
+            raise Fatal(f"{problem}, source={decode(source)}, destination={decode(destination)}")
+        found.append((source, destination, is_dir))
+    return found
+
+
+COMMANDS = {"add": add, "rm": rm, "mv": mv}

@@ -1,0 +1,418 @@
+"""`git rev-parse`."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+
+from agentsandbox.git.dates import approxidate
+from agentsandbox.git.errors import Fatal, Quit
+from agentsandbox.git.history import merge_bases
+from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.patterns import wildmatch
+from agentsandbox.git.pretty import shorten_ref
+from agentsandbox.git.revisions import Resolver, find_ref, verify_filename
+from agentsandbox.kernel.streams import decode, encode
+
+USAGES = {
+    "rev-parse": """
+git rev-parse --parseopt [<options>] -- [<args>...]
+   or: git rev-parse --sq-quote [<arg>...]
+   or: git rev-parse [<options>] [<arg>...]
+""",
+}
+
+
+def rev_parse(git: Invocation, words: list[str]) -> int:
+    if words[:1] == ["--sq-quote"]:
+        git.print("".join([f" '{_quoted(word)}'" for word in words[1:]]))
+        return 0
+    if words[:1] == ["--parseopt"]:
+        raise Fatal("git rev-parse --parseopt is not supported in this sandbox; use getopt")
+    return _Parser(git).run(words)
+
+
+def _quoted(word: str) -> str:
+    return word.replace("'", "'\\''").replace("!", "'\\!'")
+
+
+class _Parser:
+    """Options and revisions take effect in their order."""
+
+    def __init__(self, git: Invocation) -> None:
+        self.git = git
+        self.verify = self.quiet = False
+        self.short: int | None = None
+        self.symbolic = ""
+        self.abbrev_ref = False
+        self.negated = False
+        self.flags = self.no_flags = self.revs_only = self.no_revs = False
+        self.default = ""
+        self.absolute = ""
+        self.found = 0
+        self.excluded: list[str] = []
+        self.is_path = False
+        self.shell = False
+        self.prefix = ""
+
+    def run(self, words: list[str]) -> int:
+        # long: one word after the other
+        pending = list(reversed(words))
+        only_paths = False
+        while pending:
+            word = pending.pop()
+            if only_paths:
+                self._file(word)
+            elif word == "--":
+                only_paths = True
+                if not self.verify:
+                    self._flag(word)
+                self._use_default()
+            elif word.startswith("-") and word != "-":
+                if not self._option(word, pending):
+                    if not self._revision(word):
+                        if self.verify:
+                            self._die_single()
+                        self._flag(word)
+            elif not self._revision(word):
+                if self.verify:
+                    self._die_single()
+                if self.no_revs or (self.revs_only and self._skip()):
+                    continue
+                if self.revs_only:
+                    continue
+                self._use_default()
+                only_paths = self._path(word)
+        self._use_default()
+        if self.verify:
+            if self.found != 1:
+                self._die_single()
+        return 0
+
+    def _skip(self) -> bool:
+        return True
+
+    def _die_single(self) -> None:
+        if self.quiet:
+            raise Quit(1)
+        raise Fatal("Needed a single revision")
+
+    def _use_default(self) -> None:
+        if self.default and not self.found:
+            text, self.default = self.default, ""
+            if not self._revision(text):
+                self.git.print(text) if not self.revs_only else None
+
+    def _print(self, text: str) -> None:
+        self.git.print(f"'{_quoted(text)}'" if self.shell else text)
+
+    def _flag(self, word: str) -> bool:
+        if self.no_flags or (
+            self.revs_only and not re.match(r"--(all|branches|tags|remotes)|-n", word)
+        ):
+            return False
+        self._print(word)
+        return True
+
+    def _file(self, word: str) -> None:
+        if not self.revs_only and not self.flags:
+            self._print(self.prefix + word)
+
+    def _path(self, word: str) -> bool:
+        self._file(word)
+        verify_filename(self.git, word, first=True)
+        return True
+
+    # options
+
+    def _option(self, word: str, pending: list[str]) -> bool:
+        # long: a table of short answers
+        name, equals, value = word.partition("=")
+        git = self.git
+        simple = _SIMPLE.get(word)
+        if simple is not None:
+            simple(self)
+            return True
+        if word == "-q" or word == "--quiet":
+            self.quiet = True
+        elif name == "--short":
+            self.short = max(4, min(40, int(value))) if value.isdigit() else 0
+            self.verify = True
+        elif name == "--abbrev-ref":
+            self.abbrev_ref = True
+        elif name == "--default":
+            self.default = value if equals else pending.pop() if pending else ""
+        elif name == "--prefix":
+            self.prefix = value if equals else pending.pop() if pending else ""
+        elif name == "--path-format":
+            if value not in ("absolute", "relative"):
+                raise Fatal(f"unknown argument to --path-format: {value}")
+            self.absolute = value
+        elif name == "--git-path":
+            path = value if equals else pending.pop() if pending else ""
+            self._place(self._git_path(path), f"{git.repository.file(path)}")
+        elif name in ("--since", "--after"):
+            self._print(f"--max-age={approxidate(value, git.now, git.tz)}")
+        elif name in ("--until", "--before"):
+            self._print(f"--min-age={approxidate(value, git.now, git.tz)}")
+        elif name in ("--all", "--branches", "--tags", "--remotes", "--glob"):
+            self._refs(name, value if equals else None)
+        elif name == "--exclude":
+            self.excluded.append(value)
+        elif name == "--disambiguate":
+            for oid in git.repository.objects.with_prefix(value):
+                self._print(oid)
+        elif name == "--resolve-git-dir":
+            path = value if equals else pending.pop() if pending else ""
+            from agentsandbox.git.repository import is_repository
+
+            if not is_repository(git.fs, git.path(path)):
+                raise Fatal(f"not a gitdir '{path}'")
+            git.print(path)
+        elif name == "--show-object-format":
+            git.print("sha1")
+        else:
+            return False
+        return True
+
+    def _git_path(self, path: str) -> str:
+        repository = self.git.repository
+        folder = repository.shown_folder
+        if repository.common != repository.folder:
+            return repository.file(path)
+        return f"{folder}/{path}" if folder != "." else path
+
+    def _place(self, shown: str, whole: str) -> None:
+        """Print a path, made absolute or relative if that was asked for."""
+        if self.absolute == "absolute":
+            shown = posixpath.normpath(whole)
+        elif self.absolute == "relative":
+            shown = posixpath.relpath(whole, self.git.cwd)
+        self._print(shown)
+
+    def _refs(self, name: str, pattern: str | None) -> None:
+        prefixes = {"--branches": "refs/heads/", "--tags": "refs/tags/",
+                    "--remotes": "refs/remotes/"}  # fmt: skip
+        prefix = prefixes.get(name, "refs/")
+        for ref, oid in self.git.repository.refs.all(prefix).items():
+            if pattern is not None:
+                full = (
+                    pattern
+                    if name == "--glob" and pattern.startswith("refs/")
+                    else (f"refs/{pattern}" if name == "--glob" else prefix + pattern)
+                )
+                if not re.search(r"[*?\[]", full):
+                    full = full.rstrip("/") + "/*"
+                if not wildmatch(encode(full), encode(ref), pathname=False):
+                    continue
+            if any(
+                wildmatch(encode(each), encode(ref.removeprefix(prefix)), pathname=False)
+                or wildmatch(encode(each), encode(ref), pathname=False)
+                for each in self.excluded
+            ):
+                continue
+            self._show(ref, oid, self.negated, ref)
+        self.excluded.clear()
+
+    # revisions
+
+    def _show(self, text: str, oid: str, negated: bool, full: str | None = None) -> None:
+        self.found += 1
+        if self.no_revs:
+            return
+        mark = "^" if negated else ""
+        if (self.symbolic or self.abbrev_ref) and text:
+            if self.symbolic == "full" or self.abbrev_ref:
+                name = full
+                if name is None:
+                    found = find_ref(self.git.repository, text)
+                    name = found[0] if found else None
+                    if name == "HEAD" or (name and self.git.repository.refs.symbolic(name)):
+                        name = self.git.repository.refs.target(name)
+                upstream = re.search(r"@\{(u|upstream|push)\}\Z", text, re.IGNORECASE)
+                if upstream is not None:
+                    name = Resolver(self.git).upstream(
+                        text[: upstream.start()], push=upstream[1].lower() == "push"
+                    )
+                nth = re.fullmatch(r"@\{-(\d{1,6})\}", text)
+                if nth is not None:
+                    branch = Resolver(self.git).nth_branch(int(nth[1]))
+                    ref = find_ref(self.git.repository, branch) if branch else None
+                    name = ref[0] if ref is not None else None
+                if name is None:
+                    return
+                if self.abbrev_ref:
+                    name = shorten_ref(name) if name.startswith("refs/") else name
+                self._print(mark + name)
+                return
+            self._print(mark + text)
+            return
+        if self.short is not None:
+            self._print(mark + self.git.repository.short(oid, self.short or None))
+        else:
+            self._print(mark + oid)
+
+    def _revision(self, word: str) -> bool:
+        git = self.git
+        if self._range(word):
+            return True
+        negated = word.startswith("^")
+        name = word[1:] if negated else word
+        resolver = Resolver(git)
+        if name.endswith(("^@", "^!")) or re.search(r"\^-\d*\Z", name):
+            return self._parents(name)
+        if self.quiet and self.verify:
+            try:
+                oid = resolver.find(name)
+            except Fatal:
+                raise Quit(1) from None
+        else:
+            oid = resolver.find(name)
+        if oid is None:
+            return False
+        self._show(name, oid, negated != self.negated)
+        return True
+
+    def _range(self, word: str) -> bool:
+        at = word.find("..")
+        if at < 0 or word in ("..", "..."):
+            return False
+        dots = 3 if word.startswith("...", at) else 2
+        first, second = word[:at] or "HEAD", word[at + dots :] or "HEAD"
+        resolver = Resolver(self.git)
+        one, two = resolver.find(first), resolver.find(second)
+        if one is None or two is None:
+            return False
+        self._show(second, two, self.negated)
+        self._show(first, one, not self.negated if dots == 2 else self.negated)
+        if dots == 3:
+            repository = self.git.repository
+            a, b = (repository.objects.peel(oid, "commit") for oid in (one, two))
+            if a is not None and b is not None:
+                for base in merge_bases(repository, a, [b]):
+                    self._show("", base, not self.negated)
+        return True
+
+    def _parents(self, name: str) -> bool:
+        base, _, mark = name.rpartition("^")
+        repository = self.git.repository
+        oid = Resolver(self.git).find(base, kind="commit")
+        commit = repository.objects.peel(oid, "commit") if oid else None
+        if commit is None:
+            return False
+        parents = repository.parents(commit)
+        if mark != "@":
+            self._show(base, commit, self.negated)
+        for number, parent in enumerate(parents, 1):
+            if mark.startswith("-") and number != int(mark[1:] or 1):
+                continue
+            self._show(f"{base}^{number}", parent, (mark != "@") != self.negated)
+        return True
+
+
+def _set(name: str, value: object = True):  # type: ignore[no-untyped-def]
+    return lambda parser: setattr(parser, name, value)
+
+
+def _toplevel(parser: _Parser) -> None:
+    repository = parser.git.repository
+    parser._place(repository.need_worktree(), repository.need_worktree())
+
+
+def _git_dir(parser: _Parser) -> None:
+    repository = parser.git.repository
+    parser._place(repository.shown_folder, repository.folder)
+
+
+def _common_dir(parser: _Parser) -> None:
+    repository = parser.git.repository
+    same = repository.common == repository.folder
+    depth = decode(repository.prefix).count("/")
+    relative = (
+        "../" * depth + ".git"
+        if repository.shown_folder.startswith("/")
+        and depth
+        and (repository.folder == f"{(repository.worktree or '').rstrip('/')}/.git")
+        else (repository.shown_folder)
+    )
+    parser._place(relative if same else repository.common, repository.common)
+
+
+def _absolute_dir(parser: _Parser) -> None:
+    parser._print(parser.git.repository.folder)
+
+
+def _inside_tree(parser: _Parser) -> None:
+    repository = parser.git.repository
+    inside = (
+        repository.worktree is not None
+        and (f"{parser.git.cwd.rstrip('/')}/".startswith(f"{repository.worktree.rstrip('/')}/"))
+        and not _is_inside_folder(parser)
+    )
+    parser._print("true" if inside else "false")
+
+
+def _is_inside_folder(parser: _Parser) -> bool:
+    return f"{parser.git.cwd.rstrip('/')}/".startswith(f"{parser.git.repository.folder}/")
+
+
+def _inside_dir(parser: _Parser) -> None:
+    parser._print("true" if _is_inside_folder(parser) else "false")
+
+
+def _bare(parser: _Parser) -> None:
+    parser._print("true" if parser.git.repository.is_bare else "false")
+
+
+def _shallow(parser: _Parser) -> None:
+    parser._print("true" if parser.git.repository.read_file("shallow") else "false")
+
+
+def _show_prefix(parser: _Parser) -> None:
+    parser._print(decode(parser.git.repository.prefix))
+
+
+def _show_cdup(parser: _Parser) -> None:
+    parser._print("../" * parser.git.repository.prefix.count(b"/"))
+
+
+def _superproject(parser: _Parser) -> None:
+    del parser
+
+
+def _env_vars(parser: _Parser) -> None:
+    for name in (
+        "GIT_ALTERNATE_OBJECT_DIRECTORIES",
+        "GIT_CONFIG",
+        "GIT_CONFIG_PARAMETERS",
+        "GIT_CONFIG_COUNT",
+        "GIT_OBJECT_DIRECTORY",
+        "GIT_DIR",
+        "GIT_WORK_TREE",
+        "GIT_IMPLICIT_WORK_TREE",
+        "GIT_GRAFT_FILE",
+        "GIT_INDEX_FILE",
+        "GIT_NO_REPLACE_OBJECTS",
+        "GIT_REPLACE_REF_BASE",
+        "GIT_PREFIX",
+        "GIT_SHALLOW_FILE",
+        "GIT_COMMON_DIR",
+        "GIT_INTERNAL_SUPER_PREFIX",
+    ):
+        parser._print(name)
+
+
+_SIMPLE = {
+    "--verify": _set("verify"), "--sq": _set("shell"),
+    "--symbolic": _set("symbolic", "plain"), "--symbolic-full-name": _set("symbolic", "full"),
+    "--not": lambda parser: setattr(parser, "negated", not parser.negated),
+    "--flags": _set("flags"), "--no-flags": _set("no_flags"), "--revs-only": _set("revs_only"),
+    "--no-revs": _set("no_revs"),
+    "--show-toplevel": _toplevel, "--git-dir": _git_dir, "--git-common-dir": _common_dir,
+    "--absolute-git-dir": _absolute_dir, "--is-inside-work-tree": _inside_tree,
+    "--is-inside-git-dir": _inside_dir, "--is-bare-repository": _bare,
+    "--is-shallow-repository": _shallow, "--show-prefix": _show_prefix, "--show-cdup": _show_cdup,
+    "--show-superproject-working-tree": _superproject, "--local-env-vars": _env_vars,
+}  # fmt: skip
+
+COMMANDS = {"rev-parse": rev_parse}

@@ -1,0 +1,233 @@
+"""`git reset`."""
+
+from __future__ import annotations
+
+from agentsandbox.git.commands.adding import pathspec_words
+from agentsandbox.git.errors import Fatal
+from agentsandbox.git.index import Entry, Index
+from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.options import Options, parse_options
+from agentsandbox.git.pathspecs import parse_pathspec
+from agentsandbox.git.revisions import Resolver, verify_filename, verify_not_filename
+from agentsandbox.git.texts import subject_of
+from agentsandbox.git.trees import diff_index, flat_tree, index_of_tree
+from agentsandbox.git.unpacking import switch_trees
+from agentsandbox.git.worktree import Worktree, scan_worktree
+from agentsandbox.kernel.streams import decode
+
+USAGES = {
+    "reset": """
+git reset [--mixed | --soft | --hard | --merge | --keep] [-q] [<commit>]
+   or: git reset [-q] [<tree-ish>] [--] <pathspec>...
+   or: git reset [-q] [--pathspec-from-file [--pathspec-file-nul]] [<tree-ish>]
+   or: git reset --patch [<tree-ish>] [--] [<pathspec>...]
+
+    -q, --quiet           report only errors
+    --no-refresh          do not refresh the index
+    --refresh             refresh the index
+    --mixed               reset HEAD and index
+    --soft                reset only HEAD
+    --hard                reset HEAD, index and worktree
+    --merge               reset HEAD, index and unchanged files
+    --keep                reset HEAD but keep local changes
+    -p, --patch           choose changes in a dialog
+    -N, --intent-to-add   note that removed files will be added
+    --pathspec-from-file <file>
+                          read the files from a file
+    --pathspec-file-nul   they end with NUL there
+""",
+}
+
+
+def reset(git: Invocation, words: list[str]) -> int:
+    # long: the forms of the command line
+    options = parse_options(USAGES["reset"], words)
+    if options.on("patch"):
+        raise Fatal("git reset --patch needs a terminal; name the files instead")
+    repository = git.repository
+    operands = list(options.operands)
+    revision, paths = "HEAD", []
+    if options.has_dashes:
+        before = operands[: options.before_dashes]
+        if len(before) > 1:
+            raise Fatal(f"bad revision '{before[1]}'")
+        revision = before[0] if before else "HEAD"
+        paths = operands[options.before_dashes :]
+    elif operands:
+        found = Resolver(git).find(operands[0], kind="tree")
+        if found is not None and repository.objects.peel(found, "tree") is not None:
+            verify_not_filename(git, operands[0])
+            revision, paths = operands[0], operands[1:]
+        else:
+            paths = operands
+        for path in paths:
+            verify_filename(git, path)
+    options.operands = paths
+    paths = pathspec_words(git, options)
+    mode = next(
+        (name for name in ("soft", "hard", "merge", "keep", "mixed") if options.on(name)), ""
+    )
+    oid = Resolver(git).find(revision, kind="tree" if paths else "commit")
+    unborn = oid is None and revision == "HEAD" and repository.head() is None
+    if oid is None and not unborn:
+        what = "tree" if paths else "revision"
+        raise Fatal(f"Failed to resolve '{revision}' as a valid {what}.")
+    if paths:
+        if mode == "mixed":
+            git.warn("--mixed with paths is deprecated; use 'git reset -- <paths>' instead.")
+        elif mode:
+            raise Fatal(f"Cannot do {mode} reset with paths.")
+        tree = repository.objects.peel(oid, "tree") if oid is not None else None
+        if oid is not None and tree is None:
+            raise Fatal(f"Could not parse object '{revision}'.")
+        return _reset_paths(git, tree, paths, options)
+    commit = repository.objects.peel(oid, "commit") if oid is not None else None
+    if oid is not None and commit is None:
+        raise Fatal(f"Could not parse object '{revision}'.")
+    return _reset_commit(git, commit, mode or "mixed", options, revision)
+
+
+def _reset_commit(
+    git: Invocation, commit: str | None, mode: str, options: Options, revision: str
+) -> int:
+    repository = git.repository
+    if mode != "soft" and mode != "mixed" and repository.worktree is None:
+        raise Fatal("this operation must be run in a work tree")
+    if mode == "mixed" and repository.worktree is None:
+        raise Fatal("mixed reset is not allowed in a bare repository")
+    if mode in ("soft", "keep"):
+        in_merge = repository.read_file("MERGE_HEAD") is not None
+        if in_merge or repository.index().unmerged():
+            raise Fatal(f"Cannot do a {mode} reset in the middle of a merge.")
+    tree = repository.objects.commit(commit).tree if commit is not None else None
+    head = repository.head()
+    old = repository.objects.commit(head).tree if head is not None else None
+    if mode == "hard":
+        switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+    elif mode in ("merge", "keep"):
+        _careful(git, old, tree, mode)
+    elif mode == "mixed":
+        index = repository.index()
+        made = index_of_tree(repository, tree, index)
+        if options.on("intent-to-add"):
+            _keep_intent(index, made)
+        _refresh(
+            git, made, quiet=options.on("quiet"), write=True, refresh=not options.on("no-refresh")
+        )
+    if commit is not None:
+        _move_head(git, commit, head, revision)
+    if mode == "hard" and not options.on("quiet") and commit is not None:
+        subject = decode(subject_of(repository.objects.commit(commit).message))
+        git.print(
+            f"HEAD is now at {repository.short(commit)} {subject}".rstrip(" ")
+            if not subject
+            else f"HEAD is now at {repository.short(commit)} {subject}"
+        )
+    repository.remove_file(
+        "MERGE_HEAD",
+        "MERGE_MSG",
+        "MERGE_MODE",
+        "SQUASH_MSG",
+        "CHERRY_PICK_HEAD",
+        "REVERT_HEAD",
+        "MERGE_RR",
+        "AUTO_MERGE",
+    )
+    return 0
+
+
+def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> None:
+    """Reset as --merge and --keep do: local changes stay, or the reset is refused."""
+    repository = git.repository
+    if mode == "merge":
+        index = repository.index()
+        changed = False
+        before = flat_tree(repository.objects, old)
+        for path in index.unmerged():
+            index.remove(path)
+            side = before.get(path)
+            if side is not None:
+                index.set(Entry(path, *side))
+                Worktree(repository).write(path, *side)
+            changed = True
+        staged = diff_index(repository, old, index)
+        work = Worktree(repository)
+        for delta in staged:
+            entry = index.get(delta.new_path)
+            if entry is not None:
+                info = work.stat(entry.path)
+                if info is not None and work.is_changed(entry, info):
+                    git.error(f"Entry '{decode(entry.path)}' not uptodate. Cannot merge.")
+                    raise Fatal(f"Could not reset index file to revision '{tree}'.")
+        for delta in staged:
+            side = before.get(delta.new_path)
+            if side is None:
+                index.remove(delta.new_path)
+                work.remove(delta.new_path)
+            else:
+                index.set_replacing(work.write(delta.new_path, *side))
+            changed = True
+        if changed:
+            repository.write_index(index)
+    switch_trees(git, old, tree, action="reset")
+
+
+def _keep_intent(before: Index, made: Index) -> None:
+    for entry in before:
+        if not entry.stage and made.get(entry.path) is None:
+            fresh = Entry(entry.path, entry.mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+            fresh.intends = True
+            made.set(fresh)
+
+
+def _refresh(git: Invocation, index: Index, *, quiet: bool, write: bool, refresh: bool) -> None:
+    """Compare the index with the worktree, and list what differs."""
+    repository = git.repository
+    if refresh:
+        scan = scan_worktree(Worktree(repository), index)
+        lines = []
+        for path, (kind, _, _) in sorted(scan.changed.items()):
+            entry = index.get(path)
+            if entry is not None:
+                lines.append((path, "A" if entry.intends and kind != "D" else kind))
+        if lines and not quiet:
+            git.print("Unstaged changes after reset:")
+            for path, kind in lines:
+                git.print(f"{kind}\t{decode(path)}")
+    if write:
+        repository.write_index(index)
+
+
+def _move_head(git: Invocation, commit: str, head: str | None, revision: str) -> None:
+    repository = git.repository
+    action = git.env.get("GIT_REFLOG_ACTION", "reset")
+    message = f"{action}: moving to {revision}" if action == "reset" else action
+    if head is not None:
+        repository.refs.write("ORIG_HEAD", head, "")
+    repository.refs.write("HEAD", commit, message)
+
+
+def _reset_paths(git: Invocation, tree: str | None, paths: list[str], options: Options) -> int:
+    repository = git.repository
+    wanted = parse_pathspec(git, paths)
+    index = repository.index()
+    before = flat_tree(repository.objects, tree)
+    for delta in diff_index(repository, tree, index, wanted):
+        path = delta.new_path
+        side = before.get(path)
+        if side is None:
+            entry = index.get(path)
+            index.remove(path)
+            if options.on("intent-to-add") and entry is not None:
+                fresh = Entry(path, entry.mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+                fresh.intends = True
+                index.set(fresh)
+        else:
+            index.set_replacing(Entry(path, *side))
+    _refresh(
+        git, index, quiet=options.on("quiet"), write=True, refresh=not options.on("no-refresh")
+    )
+    return 0
+
+
+COMMANDS = {"reset": reset}

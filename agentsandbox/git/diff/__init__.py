@@ -1,0 +1,1 @@
+"""Differences: of lines, of files, of trees, and how they are printed."""

@@ -1,0 +1,52 @@
+"""What ends a git command early, in git's words."""
+
+from __future__ import annotations
+
+
+class GitError(Exception):
+    """Ends the command with a message; `prefix` is what git writes before it."""
+
+    prefix = "error: "
+
+    def __init__(self, message: str, status: int = 1) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+
+
+class Fatal(GitError):
+    """The "fatal:" errors of git, which end with status 128."""
+
+    prefix = "fatal: "
+
+    def __init__(self, message: str, status: int = 128) -> None:
+        super().__init__(message, status)
+
+
+class Plain(GitError):
+    """A message that is written as it is."""
+
+    prefix = ""
+
+
+class BadUsage(GitError):
+    """A command line that is not valid: a message, then the usage text on stderr."""
+
+    def __init__(self, message: str = "", status: int = 129, *, usage: bool = True) -> None:
+        super().__init__(message, status)
+        self.usage = usage
+
+
+class Quit(GitError):
+    """Ends the command with a status, and no message."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__("", status)
+
+
+class MissingObject(Fatal):
+    """An object that is not in the repository."""
+
+    def __init__(self, oid: str) -> None:
+        super().__init__(f"unable to read {oid}")
+        self.oid = oid

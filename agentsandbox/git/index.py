@@ -1,0 +1,432 @@
+"""The index: the files of the next commit, with what `stat` said when they were last read.
+
+The format is gitformat-index(5), read in the versions 2 to 4 and written as 2 (3 for entries with
+extended flags). Of the extensions the tree cache is kept and written: with it a commit writes only
+the trees that changed.
+"""
+
+from __future__ import annotations
+
+import struct
+from binascii import hexlify
+from bisect import bisect_left
+from hashlib import sha1
+
+from agentsandbox.git.errors import Fatal
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.kernel.fs.base import Stat
+
+_HEAD = struct.Struct(">4sLL")
+_ENTRY = struct.Struct(">10L20sH")
+_FIXED = _ENTRY.size
+_EXTENDED, _VALID = 0x4000, 0x8000
+_INTENT, _SKIP = 0x2000, 0x4000
+
+
+class Entry:
+    """A file in the index."""
+
+    __slots__ = (
+        "ctime", "ctime_ns", "dev", "flags", "gid", "ino", "mode", "mtime", "mtime_ns", "oid",
+        "path", "seen", "size", "stage", "uid",
+    )  # fmt: skip
+
+    def __init__(self, path: bytes, mode: int, oid: str, stage: int = 0) -> None:
+        self.path = path
+        self.mode = mode
+        self.oid = oid
+        self.stage = stage
+        self.flags = 0
+        self.ctime = self.ctime_ns = self.mtime = self.mtime_ns = 0
+        self.dev = self.ino = self.uid = self.gid = self.size = 0
+        self.seen: tuple[float, float, int, int, int] | None = None
+        """(mtime, ctime, size, ino, mode) of the last `stat` that agreed, for a fast comparison."""
+
+    @property
+    def intends(self) -> bool:
+        """Whether it was added with `add -N`."""
+        return bool(self.flags & _INTENT << 16)
+
+    @intends.setter
+    def intends(self, on: bool) -> None:
+        self.flags = self.flags & ~(_INTENT << 16) | (_INTENT << 16 if on else 0)
+
+    @property
+    def skips(self) -> bool:
+        """Whether the worktree is not looked at (skip-worktree)."""
+        return bool(self.flags & _SKIP << 16)
+
+    @skips.setter
+    def skips(self, on: bool) -> None:
+        self.flags = self.flags & ~(_SKIP << 16) | (_SKIP << 16 if on else 0)
+
+    @property
+    def assumed(self) -> bool:
+        """Whether it is taken to be unchanged (assume-unchanged)."""
+        return bool(self.flags & _VALID)
+
+    @assumed.setter
+    def assumed(self, on: bool) -> None:
+        self.flags = self.flags & ~_VALID | (_VALID if on else 0)
+
+    def remember(self, info: Stat) -> None:
+        """Keep what `stat` says about the file."""
+        self.mtime = int(info.mtime // 1)
+        self.mtime_ns = _nanoseconds_of(info.mtime)
+        self.ctime = int(info.ctime // 1)
+        self.ctime_ns = _nanoseconds_of(info.ctime)
+        self.ino = info.ino & 0xFFFFFFFF
+        self.uid = info.uid & 0xFFFFFFFF
+        self.gid = info.gid & 0xFFFFFFFF
+        self.size = info.size & 0xFFFFFFFF
+        self.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
+
+    def is_fresh(self, info: Stat) -> bool:
+        """Whether `stat` says what it said then."""
+        mtime, ctime = info.mtime, info.ctime
+        return (
+            self.size == info.size & 0xFFFFFFFF
+            and self.mtime == int(mtime // 1)
+            and self.ino == info.ino & 0xFFFFFFFF
+            and self.mtime_ns == _nanoseconds_of(mtime)
+            and self.ctime == int(ctime // 1)
+            and self.ctime_ns == _nanoseconds_of(ctime)
+        )
+
+    def copy(self) -> Entry:
+        """Return a copy, as every change of an entry needs one: others may share it."""
+        made = Entry(self.path, self.mode, self.oid, self.stage)
+        made.flags = self.flags
+        made.ctime, made.ctime_ns = self.ctime, self.ctime_ns
+        made.mtime, made.mtime_ns = self.mtime, self.mtime_ns
+        made.dev, made.ino, made.uid, made.gid = self.dev, self.ino, self.uid, self.gid
+        made.size = self.size
+        return made
+
+
+def _nanoseconds_of(seconds: float) -> int:
+    exact: int | None = getattr(seconds, "ns", None)
+    if exact is not None:
+        return exact % 1_000_000_000
+    return int((seconds - seconds // 1) * 1_000_000_000)
+
+
+class TreeCache:
+    """The tree of a directory if all of its entries are as when it was written."""
+
+    __slots__ = ("children", "count", "oid")
+
+    def __init__(self) -> None:
+        self.count = -1
+        self.oid = ""
+        self.children: dict[bytes, TreeCache] = {}
+
+
+class Index:
+    """The entries in order: by path, then by stage."""
+
+    __slots__ = ("_sorted", "cache", "entries", "mtime")
+
+    def __init__(self) -> None:
+        self.entries: dict[tuple[bytes, int], Entry] = {}
+        self._sorted: list[tuple[bytes, int]] | None = []
+        self.cache: TreeCache | None = None
+        self.mtime = 0.0
+        """When the file was written: entries not older than that may be stale unnoticed."""
+
+    def copy(self) -> Index:
+        """Return an index with the same entries."""
+        made = Index()
+        made.entries = dict(self.entries)
+        made._sorted = self._sorted
+        made.cache = self.cache
+        made.mtime = self.mtime
+        return made
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def keys(self) -> list[tuple[bytes, int]]:
+        """Return the (path, stage) of all entries, in order."""
+        if self._sorted is None:
+            self._sorted = sorted(self.entries)
+        return self._sorted
+
+    def __iter__(self) -> Iterator[Entry]:
+        entries = self.entries
+        for key in self.keys():
+            yield entries[key]
+
+    def get(self, path: bytes, stage: int = 0) -> Entry | None:
+        """Return an entry, None if there is none."""
+        return self.entries.get((path, stage))
+
+    def stages(self, path: bytes) -> dict[int, Entry]:
+        """Return the entries of a path by stage."""
+        return {
+            stage: entry
+            for stage in range(4)
+            if (entry := self.entries.get((path, stage))) is not None
+        }
+
+    def has_path(self, path: bytes) -> bool:
+        """Whether a path has an entry of any stage."""
+        entries = self.entries
+        return (path, 0) in entries or any((path, stage) in entries for stage in (1, 2, 3))
+
+    def below(self, folder: bytes) -> list[Entry]:
+        """Return the entries below a folder (without final "/"); all for b""."""
+        keys = self.keys()
+        if not folder:
+            return [self.entries[key] for key in keys]
+        start = bisect_left(keys, (folder + b"/", 0))
+        found = []
+        prefix = folder + b"/"
+        for at in range(start, len(keys)):
+            if not keys[at][0].startswith(prefix):
+                break
+            found.append(self.entries[keys[at]])
+        return found
+
+    def has_folder(self, folder: bytes) -> bool:
+        """Whether there are entries below a folder."""
+        keys = self.keys()
+        at = bisect_left(keys, (folder + b"/", 0))
+        return at < len(keys) and keys[at][0].startswith(folder + b"/")
+
+    def set(self, entry: Entry) -> None:
+        """Add or replace an entry. Stage 0 replaces the others; a file replaces a folder."""
+        path, stage = entry.path, entry.stage
+        key = (path, stage)
+        if stage == 0:
+            for other in (1, 2, 3):
+                if (path, other) in self.entries:
+                    self._drop((path, other))
+        elif (path, 0) in self.entries:
+            self._drop((path, 0))
+        if key not in self.entries:
+            self._sorted = None
+        self.entries[key] = entry
+        self.forget_tree(path)
+
+    def set_replacing(self, entry: Entry) -> None:
+        """Add an entry, and remove those that it cannot be beside: a/b replaces a."""
+        path = entry.path
+        at = path.find(b"/")
+        while at >= 0:
+            if self.has_path(path[:at]):
+                self.remove(path[:at])
+            at = path.find(b"/", at + 1)
+        if not self.has_path(path) and self.has_folder(path):
+            for other in self.below(path):
+                self.remove(other.path)
+        self.set(entry)
+
+    def _drop(self, key: tuple[bytes, int]) -> None:
+        del self.entries[key]
+        self._sorted = None
+
+    def remove(self, path: bytes) -> bool:
+        """Remove all stages of a path; return whether there were any."""
+        found = False
+        for stage in range(4):
+            if (path, stage) in self.entries:
+                self._drop((path, stage))
+                found = True
+        if found:
+            self.forget_tree(path)
+        return found
+
+    def unmerged(self) -> list[bytes]:
+        """Return the paths with conflicts, in order."""
+        found: list[bytes] = []
+        for path, stage in self.keys():
+            if stage and (not found or found[-1] != path):
+                found.append(path)
+        return found
+
+    def forget_tree(self, path: bytes) -> None:
+        """Note that the trees above a path are not known any more."""
+        if self.cache is None:
+            return
+        self.cache = _forgotten(self.cache, path.split(b"/")[:-1])
+
+
+def _forgotten(cache: TreeCache, folders: list[bytes]) -> TreeCache:
+    """Return a cache without the trees of a row of folders; others share the old one."""
+    if cache.count < 0 and (not folders or folders[0] not in cache.children):
+        return cache
+    made = TreeCache()
+    made.children = dict(cache.children)
+    if folders and folders[0] in made.children:
+        made.children[folders[0]] = _forgotten(made.children[folders[0]], folders[1:])
+    return made
+
+
+# the file
+
+
+def parse_index(data: bytes) -> Index:
+    """Return the index that a file holds; Fatal if it is corrupt."""
+    index = Index()
+    if len(data) < 32:
+        raise Fatal("index file corrupt")
+    signature, version, count = _HEAD.unpack_from(data)
+    if signature != b"DIRC":
+        raise Fatal("index file corrupt")
+    if version not in (2, 3, 4):
+        raise Fatal(f"bad index version {version}")
+    if data[-20:] != sha1(memoryview(data)[:-20]).digest() and data[-20:] != bytes(20):
+        raise Fatal("index file corrupt")
+    if count > len(data) // _FIXED:
+        raise Fatal("index file corrupt")
+    try:
+        at = _parse_entries(data, version, count, index)
+        _parse_extensions(data, at, index)
+    except (struct.error, IndexError, ValueError):
+        raise Fatal("index file corrupt") from None
+    return index
+
+
+def _parse_entries(data: bytes, version: int, count: int, index: Index) -> int:
+    # long: the hot loop of every command
+    at, entries, order = 12, index.entries, []
+    unpack, find = _ENTRY.unpack_from, data.find
+    path = b""
+    for _ in range(count):
+        (
+            ctime, ctime_ns, mtime, mtime_ns, dev, ino, mode, uid, gid, size, oid, flags,
+        ) = unpack(data, at)  # fmt: skip
+        start = at + _FIXED
+        more = 0
+        if flags & _EXTENDED:
+            if version < 3:
+                raise Fatal("Unknown index entry format 0x4000")
+            more = data[start] << 8 | data[start + 1]
+            start += 2
+        if version == 4:
+            cut, start = _varint(data, start)
+            end = find(b"\0", start)
+            path = path[: len(path) - cut] + data[start:end]
+            at = end + 1
+        else:
+            length = flags & 0xFFF
+            end = start + length if length < 0xFFF else find(b"\0", start)
+            path = data[start:end]
+            at += (end - at + 8) & ~7
+        entry = Entry.__new__(Entry)
+        entry.path = path
+        entry.mode = mode
+        entry.oid = hexlify(oid).decode("ascii")
+        entry.stage = stage = flags >> 12 & 3
+        entry.flags = flags & _VALID | more << 16
+        entry.ctime, entry.ctime_ns = ctime, ctime_ns
+        entry.mtime, entry.mtime_ns = mtime, mtime_ns
+        entry.dev, entry.ino, entry.uid, entry.gid = dev, ino, uid, gid
+        entry.size = size
+        entry.seen = None
+        key = (path, stage)
+        entries[key] = entry
+        order.append(key)
+    index._sorted = order if all(map(tuple.__lt__, order, order[1:])) else None
+    return at
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    byte = data[at]
+    at += 1
+    value = byte & 0x7F
+    while byte & 0x80:
+        byte = data[at]
+        at += 1
+        value = (value + 1) << 7 | byte & 0x7F
+    return value, at
+
+
+def _parse_extensions(data: bytes, at: int, index: Index) -> None:
+    end = len(data) - 20
+    while at + 8 <= end:
+        name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "big")
+        at += 8
+        if size > end - at:
+            raise Fatal("index file corrupt")
+        if name == b"TREE":
+            index.cache = _parse_cache(data[at : at + size])
+        elif not 65 <= name[0] <= 90:
+            raise Fatal(
+                f"index uses {name.decode('latin-1')} extension, which we do not understand"
+            )
+        at += size
+
+
+def _parse_cache(data: bytes) -> TreeCache | None:
+    """Return the tree cache of an extension, None if it is not well-formed."""
+    root = TreeCache()
+    pending: list[tuple[TreeCache, int]] = [(root, 1)]
+    at = 0
+    while pending:
+        parent, left = pending.pop()
+        if not left:
+            continue
+        pending.append((parent, left - 1))
+        end = data.find(b"\0", at)
+        line = data.find(b"\n", end)
+        if end < 0 or line < 0 or len(pending) > 1000:
+            return None
+        name = data[at:end]
+        count, _, subtrees = data[end + 1 : line].partition(b" ")
+        node = TreeCache()
+        node.count = int(count)
+        at = line + 1
+        if node.count >= 0:
+            node.oid = hexlify(data[at : at + 20]).decode("ascii")
+            at += 20
+        parent.children[name] = node
+        pending.append((node, min(int(subtrees), len(data))))
+    return root.children.get(b"")
+
+
+def _cache_bytes(name: bytes, node: TreeCache, out: list[bytes]) -> None:
+    pending = [(name, node)]
+    while pending:
+        name, node = pending.pop()
+        out.append(b"%s\0%d %d\n" % (name, node.count, len(node.children)))
+        if node.count >= 0:
+            out.append(bytes.fromhex(node.oid))
+        pending.extend(sorted(node.children.items(), key=_by_length, reverse=True))
+
+
+def _by_length(item: tuple[bytes, TreeCache]) -> tuple[int, bytes]:
+    return len(item[0]), item[0]
+
+
+def format_index(index: Index) -> bytes:
+    """Return the file of an index."""
+    entries = list(index)
+    version = 3 if any(entry.flags >> 16 for entry in entries) else 2
+    out = [_HEAD.pack(b"DIRC", version, len(entries))]
+    pack, fromhex = _ENTRY.pack, bytes.fromhex
+    for entry in entries:
+        path = entry.path
+        length = len(path)
+        flags = (entry.flags & _VALID) | entry.stage << 12 | (min(4095, length))
+        more = entry.flags >> 16
+        head = pack(
+            entry.ctime, entry.ctime_ns, entry.mtime, entry.mtime_ns, entry.dev, entry.ino,
+            entry.mode, entry.uid, entry.gid, entry.size, fromhex(entry.oid),
+            flags | (_EXTENDED if more else 0),
+        )  # fmt: skip
+        if more:
+            head += more.to_bytes(2, "big")
+        out.append(head + path + b"\0" * (8 - (len(head) + length) % 8))
+    if index.cache is not None:
+        pieces: list[bytes] = []
+        _cache_bytes(b"", index.cache, pieces)
+        body = b"".join(pieces)
+        out.append(b"TREE" + len(body).to_bytes(4, "big") + body)
+    data = b"".join(out)
+    return data + sha1(data).digest()

@@ -1,0 +1,535 @@
+"""Commits as text: the formats of `--pretty` and the placeholders of `--format`."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.git.dates import DEFAULT, DateStyle, parse_style, parse_zone, show_date
+from agentsandbox.git.errors import Fatal
+from agentsandbox.git.objects import Commit, seconds_of
+from agentsandbox.git.texts import body_of, sanitized_subject, subject_of, wrap_text
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.git.repository import Repository
+
+FORMATS = {
+    "raw": "raw", "medium": "medium", "short": "short", "email": "email", "mboxrd": "email",
+    "full": "full", "fuller": "fuller", "oneline": "oneline",
+    "reference": "tformat:%C(auto)%h (%s, %ad)",
+}  # fmt: skip
+_COLORS = {
+    "normal": "", "black": "30", "red": "31", "green": "32", "yellow": "33", "blue": "34",
+    "magenta": "35", "cyan": "36", "white": "37", "default": "39",
+}  # fmt: skip
+_ATTRIBUTES = {"bold": "1", "dim": "2", "italic": "3", "ul": "4", "blink": "5", "reverse": "7",
+               "strike": "9"}  # fmt: skip
+RESET = "\x1b[m"
+
+
+def color_code(text: str) -> str | None:
+    """Return the escape sequence of a colour such as "bold red", None if it is not one."""
+    if text == "reset":
+        return RESET
+    codes: list[str] = []
+    place = 0
+    for word in text.lower().split():
+        base = 3 if place == 0 else 4
+        if word == "reset":
+            codes.append("")
+        elif word.removeprefix("no").lstrip("-") in _ATTRIBUTES and word.startswith("no"):
+            codes.append(
+                "2"
+                + {"1": "2"}.get(
+                    _ATTRIBUTES[word.removeprefix("no").lstrip("-")],
+                    _ATTRIBUTES[word.removeprefix("no").lstrip("-")],
+                )
+            )
+        elif word in _ATTRIBUTES:
+            codes.append(_ATTRIBUTES[word])
+        elif word in _COLORS:
+            if _COLORS[word]:
+                codes.append(f"{base}{_COLORS[word][1]}")
+            place += 1
+        elif word.startswith("bright") and word[6:] in _COLORS and _COLORS[word[6:]]:
+            codes.append(f"{9 if place == 0 else 10}{_COLORS[word[6:]][1]}")
+            place += 1
+        elif re.fullmatch(r"[0-9]{1,3}", word) and int(word) < 256:
+            number = int(word)
+            codes.append(f"{base}{number}" if number < 8 else f"{base}8;5;{number}")
+            place += 1
+        elif re.fullmatch(r"#[0-9a-f]{6}", word):
+            red, green, blue = (int(word[at : at + 2], 16) for at in (1, 3, 5))
+            codes.append(f"{base}8;2;{red};{green};{blue}")
+            place += 1
+        else:
+            return None
+    order = sorted(codes, key=lambda code: code[:1] in "34" and len(code) > 1)
+    return f"\x1b[{';'.join(order)}m" if codes else ""
+
+
+class Person:
+    """An ident line in parts."""
+
+    __slots__ = ("mail", "name", "seconds", "zone")
+
+    def __init__(self, ident: bytes) -> None:
+        name, _, rest = ident.partition(b" <")
+        if ident.startswith(b"<"):
+            name, rest = b"", ident[1:]
+        mail, _, when = rest.partition(b">")
+        self.name = decode(name.strip())
+        self.mail = decode(mail)
+        self.seconds = seconds_of(ident)
+        words = when.split()
+        self.zone = parse_zone(decode(words[1])) if len(words) > 1 else 0
+
+
+class Pretty:
+    """Formats commits."""
+
+    def __init__(
+        self, repository: Repository, *, date: DateStyle | None = None, color: bool = False
+    ) -> None:
+        self.repository = repository
+        self.git = repository.git
+        self.style = date or self._configured_date()
+        self.color = color
+        self.full = False
+        """Whether references are shown with their full names."""
+        self.decorations: dict[str, list[tuple[str, str]]] | None = None
+        """(kind, name) by object, for %d."""
+        self.mark: Callable[[str], str] = lambda oid: ">"
+        self.log_entry: Callable[[str, str], str] | None = None
+        """Returns %gd and such of a reflog walk."""
+        self.source: Callable[[str], str] = lambda oid: ""
+        self.abbrev = repository.abbrev
+        self._compiled: dict[str, list[str | tuple[str, str]]] = {}
+        self._mailmap: Mailmap | None = None
+
+    def _configured_date(self) -> DateStyle:
+        text = self.repository.config.get("log.date")
+        if not text:
+            return DEFAULT
+        found = parse_style(text)
+        if found is None:
+            raise Fatal(f"unknown date format {text}")
+        return found
+
+    def date(self, person: Person, style: DateStyle | None = None) -> str:
+        """Return the date of a person in a style, the chosen one by default."""
+        return show_date(
+            person.seconds, person.zone, style or self.style, self.git.now, self.git.tz
+        )
+
+    @property
+    def mailmap(self) -> Mailmap:
+        if self._mailmap is None:
+            self._mailmap = Mailmap(self.repository)
+        return self._mailmap
+
+    # the built-in formats
+
+    def header(self, commit: Commit, format: str) -> list[str]:
+        """Return the lines between "commit …" and the message."""
+        author, committer = Person(commit.author), Person(commit.committer)
+        if format != "raw":
+            author, committer = self.mailmap.apply(author), self.mailmap.apply(committer)
+        parents = self.repository.parents(commit.oid)
+        lines = []
+        if format == "raw":
+            lines.append(f"tree {commit.tree}")
+            lines += [f"parent {parent}" for parent in commit.parents]
+            lines += [f"author {decode(commit.author)}", f"committer {decode(commit.committer)}"]
+            if commit.encoding:
+                lines.append(f"encoding {decode(commit.encoding)}")
+            for key, value in commit.extra:
+                lines.append(f"{decode(key)} " + decode(value).replace("\n", "\n "))
+            return lines
+        if len(parents) > 1:
+            lines.append("Merge: " + " ".join([self.short(parent) for parent in parents]))
+        wide = format == "fuller"
+        lines.append(f"Author: {'    ' if wide else ''}{author.name} <{author.mail}>")
+        if format == "medium":
+            lines.append(f"Date:   {self.date(author)}")
+        elif format == "full":
+            lines.append(f"Commit: {committer.name} <{committer.mail}>")
+        elif wide:
+            lines.append(f"AuthorDate: {self.date(author)}")
+            lines.append(f"Commit:     {committer.name} <{committer.mail}>")
+            lines.append(f"CommitDate: {self.date(committer)}")
+        return lines
+
+    def short(self, oid: str) -> str:
+        """Return the abbreviation of a name."""
+        return self.repository.objects.abbreviate(oid, self.abbrev)
+
+    def message(self, commit: Commit, format: str, *, indent: int = 4, tabs: int = 8) -> str:
+        """Return the message as a built-in format shows it, indented."""
+        lines = commit.message.split(b"\n")
+        while lines and not lines[0].strip():
+            lines.pop(0)
+        shown: list[str] = []
+        space = " " * indent
+        for line in lines:
+            text = decode(line.rstrip(b" \t\r\v\f"))
+            if format == "short" and not text:
+                break
+            if tabs and format != "raw" and "\t" in text:
+                text = text.expandtabs(tabs)
+            shown.append(space + text)
+        body = "\n".join(shown).rstrip()
+        return body + "\n" if body else ""
+
+    # user formats
+
+    def expand(self, format: str, commit: Commit) -> str:
+        """Return a user's format, expanded."""
+        return _Expansion(self, commit).run(format)
+
+    def decoration(self, oid: str) -> list[tuple[str, str]]:
+        """Return the references that name a commit, as (kind, name)."""
+        if self.decorations is None:
+            self.decorations = find_decorations(self.repository)
+        return self.decorations.get(oid, [])
+
+    def decoration_text(self, oid: str, *, full: bool = False, color: bool = False) -> str:
+        """Return "HEAD -> main, tag: v1", "" without references."""
+        found = self.decoration(oid)
+        parts = []
+        branch = self.repository.branch()
+        for kind, name in found:
+            shown = name if full else shorten_ref(name)
+            text = f"tag: {shown}" if kind == "tag" else shown
+            if kind == "HEAD" and branch and any(each[1] == branch for each in found):
+                here = branch if full else shorten_ref(branch)
+                if color:
+                    text = f"{_KINDS['HEAD']}HEAD -> {RESET}{_KINDS['branch']}{here}{RESET}"
+                else:
+                    text = f"HEAD -> {here}"
+            elif name == branch and any(each[0] == "HEAD" for each in found):
+                continue
+            elif color:
+                text = f"{_KINDS[kind]}{text}{RESET}"
+            parts.append(text)
+        if not color:
+            return ", ".join(parts)
+        comma = f"\x1b[33m, {RESET}"
+        return comma.join(parts)
+
+    def decorated(self, oid: str, *, full: bool = False) -> str:
+        """Return the decorations with a space and parentheses, "" without any."""
+        text = self.decoration_text(oid, full=full, color=self.color)
+        if not text:
+            return ""
+        if self.color:
+            return f"\x1b[33m ({RESET}{text}\x1b[33m){RESET}"
+        return f" ({text})"
+
+
+_KINDS = {
+    "HEAD": "\x1b[1;36m", "branch": "\x1b[1;32m", "remote": "\x1b[1;31m", "tag": "\x1b[1;33m",
+    "stash": "\x1b[1;35m", "other": "",
+}  # fmt: skip
+
+
+def shorten_ref(name: str) -> str:
+    """Return a full name as git shows it in decorations."""
+    for prefix in ("refs/heads/", "refs/tags/", "refs/remotes/", "refs/"):
+        if name.startswith(prefix) and name != prefix:
+            return name[len(prefix) :] if prefix != "refs/" or name != "refs/stash" else name
+    return name
+
+
+def find_decorations(repository: Repository) -> dict[str, list[tuple[str, str]]]:
+    """Return the references that name each object, in the order of git."""
+    found: dict[str, list[tuple[str, str]]] = {}
+
+    def add(oid: str, kind: str, name: str) -> None:
+        found.setdefault(oid, []).insert(0, (kind, name))
+
+    for name, oid in repository.refs.all().items():
+        kind = "other"
+        if name.startswith("refs/heads/"):
+            kind = "branch"
+        elif name.startswith("refs/remotes/"):
+            kind = "remote"
+        elif name.startswith("refs/tags/"):
+            kind = "tag"
+        elif name == "refs/stash":
+            kind = "stash"
+        if kind == "other":
+            continue
+        peeled = repository.objects.peel(oid) if oid in repository.objects else None
+        add(oid, kind, name)
+        if peeled is not None and peeled != oid:
+            add(peeled, kind, name)
+    head = repository.head()
+    if head is not None:
+        add(head, "HEAD", "HEAD")
+    return found
+
+
+class Mailmap:
+    """Names and addresses as the file `.mailmap` says they should be shown."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.rules: dict[tuple[str, str], tuple[str, str]] = {}
+        text = ""
+        if repository.worktree is not None:
+            path = f"{repository.worktree.rstrip('/')}/.mailmap"
+            try:
+                if repository.fs.stat(path, follow=False).is_file:
+                    text = repository.fs.read_text(path)
+            except OSError:
+                pass
+        for line in text.split("\n"):
+            repository.git.budget.step()
+            found = re.fullmatch(
+                r"\s*([^#<][^<]*?)?\s*<([^<>]*)>(?:\s*([^<]*?)\s*<([^<>]*)>)?\s*(?:#.*)?", line
+            )
+            if found is None:
+                continue
+            name, mail, old_name, old_mail = found.groups()
+            if old_mail is None:
+                self.rules["", mail.lower()] = (name or "", "")
+            else:
+                self.rules[(old_name or "").lower(), old_mail.lower()] = (name or "", mail)
+
+    def apply(self, person: Person) -> Person:
+        """Return a person with the name and address to show."""
+        if not self.rules:
+            return person
+        mail = person.mail.lower()
+        found = self.rules.get((person.name.lower(), mail)) or self.rules.get(("", mail))
+        if found is None:
+            return person
+        person.name, person.mail = found[0] or person.name, found[1] or person.mail
+        return person
+
+
+_PIECE = re.compile(
+    r"%(?P<sign>[-+ ])?(?:"
+    r"(?P<hex>x[0-9a-fA-F]{2})|C\((?P<color>[^)]*)\)|C(?P<simple>red|green|blue|reset)"
+    r"|w\((?P<wrap>[^)]*)\)|(?P<pad><\||>>|><|<|>)\|?\((?P<padding>[^)]*)\)"
+    r"|\((?P<long>[^)]*)\)|(?P<two>[ac][nNeElLdDrtiIsh]|g[dDnNeEs]|G[?GSKFPT])|(?P<one>[a-zA-Z%])"
+    r")"
+)
+_DATES = {
+    "d": None, "D": "rfc", "r": "relative", "t": "unix", "i": "iso", "I": "iso-strict",
+    "s": "short", "h": "human",
+}  # fmt: skip
+
+
+class _Expansion:
+    def __init__(self, pretty: Pretty, commit: Commit) -> None:
+        self.pretty = pretty
+        self.commit = commit
+        self.auto = False
+        self.out: list[str] = []
+
+    def run(self, format: str) -> str:
+        # long: padding, wrapping and signs change how the next piece is added
+        out = self.out
+        at = 0
+        padding: tuple[str, int, str, bool] | None = None
+        wraps: list[tuple[int, tuple[int, int, int]]] = []
+        for found in _PIECE.finditer(format):
+            if found.start() < at:
+                continue
+            out.append(format[at : found.start()])
+            at = found.end()
+            if found["pad"]:
+                padding = self._padding(found)
+                if padding is None:
+                    out.append(found[0])
+                continue
+            if found["wrap"] is not None:
+                self._finish_wrap(wraps)
+                numbers = [
+                    int(each) if each.strip().isdigit() else 0 for each in found["wrap"].split(",")
+                ] + [0, 0, 0]
+                wraps.append((len(out), (numbers[0], numbers[1], numbers[2])))
+                continue
+            text = self._piece(found)
+            if text is None:
+                out.append(found[0])
+                continue
+            if padding is not None and not found["color"]:
+                text = _padded(text, padding, "".join(out))
+                if padding[3]:
+                    self._steal(text)
+                padding = None
+            sign = found["sign"]
+            if sign == "-" and not text:
+                joined = "".join(out).rstrip("\n")
+                out[:] = [joined]
+            elif text and sign == "+":
+                text = "\n" + text
+            elif text and sign == " ":
+                text = " " + text
+            out.append(text)
+        out.append(format[at:])
+        self._finish_wrap(wraps)
+        return "".join(out)
+
+    def _steal(self, text: str) -> None:
+        del text
+
+    def _finish_wrap(self, wraps: list[tuple[int, tuple[int, int, int]]]) -> None:
+        if wraps:
+            start, (width, first, others) = wraps.pop()
+            text = "".join(self.out[start:])
+            self.out[start:] = [wrap_text(text, width, first, others)] if text else []
+
+    def _padding(self, found: re.Match[str]) -> tuple[str, int, str, bool] | None:
+        parts = [part.strip() for part in found["padding"].split(",")]
+        if not re.fullmatch(r"-?[0-9]{1,4}", parts[0]):
+            return None
+        width = int(parts[0])
+        kind = found["pad"].rstrip("|")
+        column = found[0].startswith(f"%{kind}|") or found["pad"].endswith("|")
+        if column:
+            width -= len("".join(self.out).rpartition("\n")[2])
+        cut = parts[1] if len(parts) > 1 else ""
+        return kind, max(width, 0), cut, kind == ">>"
+
+    def _piece(self, found: re.Match[str]) -> str | None:
+        if found["hex"]:
+            return decode(bytes([int(found["hex"][1:], 16)]))
+        if found["simple"]:
+            if not self.pretty.color:
+                return ""
+            return RESET if found["simple"] == "reset" else color_code(found["simple"])
+        if found["color"] is not None:
+            return self._color(found["color"])
+        if found["long"] is not None:
+            return self._long(found["long"])
+        if found["two"]:
+            return self._two(found["two"])
+        return self._one(found["one"])
+
+    def _color(self, text: str) -> str | None:
+        if text == "auto":
+            self.auto = self.pretty.color
+            return ""
+        always = text.startswith("always,")
+        name = text.removeprefix("always,").removeprefix("auto,")
+        code = color_code(name)
+        if code is None:
+            raise Fatal("unable to parse --pretty format")
+        self.auto = False
+        return code if always or self.pretty.color else ""
+
+    def _painted(self, code: str, text: str) -> str:
+        return f"\x1b[{code}m{text}{RESET}" if self.auto and text else text
+
+    def _one(self, letter: str) -> str | None:
+        # long: a table of short answers
+        commit, pretty = self.commit, self.pretty
+        parents = pretty.repository.parents(commit.oid)
+        if letter == "H":
+            return self._painted("33", commit.oid)
+        if letter == "h":
+            return self._painted("33", pretty.short(commit.oid))
+        if letter == "T":
+            return commit.tree
+        if letter == "t":
+            return pretty.short(commit.tree)
+        if letter == "P":
+            return " ".join(parents)
+        if letter == "p":
+            return " ".join([pretty.short(parent) for parent in parents])
+        if letter == "s":
+            return decode(subject_of(commit.message))
+        if letter == "f":
+            return sanitized_subject(commit.message)
+        if letter == "b":
+            return decode(body_of(commit.message))
+        if letter == "B":
+            return decode(commit.message.lstrip(b"\n"))
+        if letter == "n":
+            return "\n"
+        if letter == "%":
+            return "%"
+        if letter == "m":
+            return pretty.mark(commit.oid)
+        if letter == "e":
+            return decode(commit.encoding)
+        if letter == "N":
+            return ""
+        if letter == "S":
+            return pretty.source(commit.oid)
+        if letter in "dD":
+            return self._decorations(letter)
+        return None
+
+    def _decorations(self, letter: str) -> str:
+        pretty = self.pretty
+        text = pretty.decoration_text(self.commit.oid, full=pretty.full, color=self.auto)
+        if not text:
+            return ""
+        if letter == "D":
+            return text
+        if self.auto:
+            return f"\x1b[33m ({RESET}{text}\x1b[33m){RESET}"
+        return f" ({text})"
+
+    def _two(self, name: str) -> str | None:
+        commit, pretty = self.commit, self.pretty
+        if name[0] == "G":
+            return "N" if name[1] == "?" else ""
+        if name[0] == "g":
+            return pretty.log_entry(commit.oid, name) if pretty.log_entry else ""
+        person = Person(commit.author if name[0] == "a" else commit.committer)
+        letter = name[1]
+        if letter in "NEL":
+            person = pretty.mailmap.apply(person)
+            letter = letter.lower()
+        if letter == "n":
+            return person.name
+        if letter == "e":
+            return person.mail
+        if letter == "l":
+            return person.mail.partition("@")[0]
+        style = _DATES[letter]
+        if letter == "I":
+            return pretty.date(person, parse_style("iso-strict"))
+        return pretty.date(person, None if style is None else parse_style(style))
+
+    def _long(self, text: str) -> str | None:
+        name, _, rest = text.partition(":")
+        if name == "trailers":
+            from agentsandbox.git.trailers import format_trailers
+
+            return format_trailers(self.commit.message, rest)
+        return None
+
+
+def _padded(text: str, padding: tuple[str, int, str, bool], before: str) -> str:
+    kind, width, cut, _ = padding
+    del before
+    length = len(text)
+    if length > width:
+        if cut == "trunc":
+            return text[: max(width - 2, 0)] + ".." if width >= 2 else ".."[:width]
+        if cut == "ltrunc":
+            return ".." + text[length - max(width - 2, 0) :]
+        if cut == "mtrunc":
+            half = width // 2 - 1
+            return text[:half] + ".." + text[length - (width - half - 2) :]
+        return text
+    if kind in ("<", "<|"):
+        return text.ljust(width)
+    if kind == "><":
+        left = (width - length) // 2
+        return " " * left + text + " " * (width - length - left)
+    return text.rjust(width)
+
+
+def expand_to_bytes(pretty: Pretty, format: str, commit: Commit) -> bytes:
+    """Return a user's format, expanded, as bytes."""
+    return encode(pretty.expand(format, commit))

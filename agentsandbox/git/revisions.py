@@ -1,0 +1,583 @@
+"""Revisions: the names of objects that git understands (gitrevisions(7))."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.git.dates import DEFAULT, approxidate, parse_zone, show_date
+from agentsandbox.git.errors import Fatal, GitError
+from agentsandbox.git.objects import NULL, is_object_name, seconds_of
+from agentsandbox.git.pathspecs import normalized
+from agentsandbox.git.texts import text_search
+from agentsandbox.git.trees import tree_entry
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.git.invocation import Invocation
+    from agentsandbox.git.repository import Repository
+
+_RULES = (
+    ("", ""), ("refs/", ""), ("refs/tags/", ""), ("refs/heads/", ""), ("refs/remotes/", ""),
+    ("refs/remotes/", "/HEAD"),
+)  # fmt: skip
+_DESCRIBED = re.compile(r".*-g([0-9a-f]{4,40})\Z")
+_SHORT = re.compile(r"[0-9a-fA-F]{4,40}\Z")
+
+
+def find_ref(repository: Repository, name: str, *, warn: bool = False) -> tuple[str, str] | None:
+    """Return (full name, object) of the reference that a short name means."""
+    found: tuple[str, str] | None = None
+    several = False
+    for before, after in _RULES:
+        full = f"{before}{name}{after}"
+        oid = repository.refs.read(full)
+        if oid is not None:
+            if found is None:
+                found = (full, oid)
+                if not warn:
+                    break
+            else:
+                several = True
+        elif found is None and before and repository.refs.symbolic(full) is not None:
+            repository.git.warn(f"ignoring dangling symref {full}")
+    if several:
+        repository.git.warn(f"refname '{name}' is ambiguous.")
+    return found
+
+
+class Resolver:
+    """Finds objects by name."""
+
+    def __init__(self, git: Invocation) -> None:
+        self.git = git
+        self.repository = git.repository
+        self.objects = self.repository.objects
+
+    def find(self, text: str, *, kind: str = "") -> str | None:
+        """Return the object that a text names, None without one. `kind` prefers among short names.
+
+        Fatal for a text with its own error, such as a reflog that is too short.
+        """
+        return self._find(text, kind)
+
+    def _find(self, text: str, kind: str = "", depth: int = 0) -> str | None:
+        # long: the suffixes, from the last one on
+        if depth > 100 or len(text) > 4096 or "\0" in text:
+            return None
+        found = re.match(r"(?s)(.*?)\^\{([^}]*)\}\Z", text) if text.endswith("}") else None
+        if text.endswith("}") and "^{" in text:
+            base, _, inner = text.rpartition("^{")
+            if found is not None and not inner[:-1].startswith("/") and ":" not in base:
+                return self._peeled(base, inner[:-1], depth)
+            if ":" not in text.split("^{", 1)[0]:
+                base, _, inner = text.partition("^{")
+                if inner.startswith("/"):
+                    start = self._find(base, "commit", depth + 1)
+                    return self._by_message(inner[1:-1], start) if start else None
+        if text.startswith(":/"):
+            return self._by_message(text[2:], None)
+        colon = _colon(text)
+        if colon >= 0:
+            return self._by_path(text, colon, depth)
+        suffix = re.match(r"(?s)(.+?)([\^~])([0-9]*)\Z", text)
+        if suffix is not None and not re.search(r"@\{[^}]*\Z", suffix[1]):
+            head, sign, digits = suffix.groups()
+            if len(digits) > 9:
+                return None
+            count = int(digits) if digits else 1
+            start = self._find(head, "commit", depth + 1)
+            if start is None:
+                return None
+            return self._parent(start, count) if sign == "^" else self._ancestor(start, count)
+        return self._basic(text, kind)
+
+    def _peeled(self, base: str, kind: str, depth: int) -> str | None:
+        start = self._find(base, kind if kind in ("commit", "tree", "blob") else "", depth + 1)
+        if start is None:
+            return None
+        if kind == "object":
+            return start if start in self.objects else None
+        if kind not in ("", "commit", "tree", "blob", "tag"):
+            return None
+        if kind == "tag":
+            return start if self.objects.type_of(start) == "tag" else None
+        return self.objects.peel(start, kind or None)
+
+    def _parent(self, oid: str, number: int) -> str | None:
+        commit = self.objects.peel(oid, "commit")
+        if commit is None:
+            return None
+        if number == 0:
+            return commit
+        parents = self.repository.parents(commit)
+        return parents[number - 1] if number <= len(parents) else None
+
+    def _ancestor(self, oid: str, count: int) -> str | None:
+        commit = self.objects.peel(oid, "commit")
+        for _ in range(count):
+            if commit is None:
+                return None
+            self.git.budget.step()
+            parents = self.repository.parents(commit)
+            commit = parents[0] if parents else None
+        return commit
+
+    def _by_message(self, pattern: str, start: str | None) -> str | None:
+        from agentsandbox.git.history import Walk
+
+        negated = pattern.startswith("!-")
+        if negated:
+            pattern = pattern[2:]
+        elif pattern.startswith("!!"):
+            pattern = pattern[1:]
+        elif pattern.startswith("!"):
+            return None
+        matches = text_search(pattern, self.git.budget)
+        walk = Walk(self.repository)
+        if start is not None:
+            commit = self.objects.peel(start, "commit")
+            tips = [commit] if commit else []
+        else:
+            head = self.repository.head()
+            tips = [head] if head else []
+            tips += [
+                peeled
+                for oid in self.repository.refs.all().values()
+                if (peeled := self.objects.peel(oid, "commit")) is not None
+            ]
+        walk.tips = list(dict.fromkeys(tips))
+        for oid in walk.run():
+            if bool(matches(self.objects.commit(oid).message)) != negated:
+                return oid
+        return None
+
+    def _by_path(self, text: str, colon: int, depth: int) -> str | None:
+        rev, path = text[:colon], text[colon + 1 :]
+        if not rev:
+            stage = 0
+            found = re.match(r"([0-3]):", path)
+            if found is not None:
+                stage, path = int(found[1]), path[2:]
+            entry = self.repository.index().get(self._path(path), stage)
+            return entry.oid if entry is not None else None
+        start = self._find(rev, "tree", depth + 1)
+        if start is None:
+            return None
+        tree = self.objects.peel(start, "tree")
+        if tree is None:
+            return None
+        found_entry = tree_entry(self.objects, tree, self._path(path))
+        return found_entry[1] if found_entry is not None else None
+
+    def _path(self, path: str) -> bytes:
+        if path.startswith(("./", "../")) or path in (".", ".."):
+            return normalized(self.git, path).rstrip(b"/")
+        return encode(path.rstrip("/"))
+
+    def _basic(self, text: str, kind: str) -> str | None:
+        if text == "@":
+            text = "HEAD"
+        elif text.startswith("@{") or re.search(r"@\{[^}]*\}\Z", text):
+            return self._by_log(text)
+        if is_object_name(text.lower()) and len(text) == 40:
+            return text.lower()
+        found = find_ref(self.repository, text, warn=True) if text else None
+        if found is not None:
+            return found[1]
+        described = _DESCRIBED.match(text)
+        if described is not None:
+            return self._short(described[1], "commit")
+        if _SHORT.match(text):
+            return self._short(text.lower(), kind)
+        return None
+
+    def _short(self, text: str, kind: str) -> str | None:
+        names = self.objects.with_prefix(text)
+        if len(names) > 1 and kind in ("commit", "tree", "blob"):
+            fitting = [oid for oid in names if self._fits(oid, kind)]
+            if len(fitting) == 1:
+                return fitting[0]
+            names = fitting or names
+        if len(names) > 1:
+            lines = [f"short object ID {text} is ambiguous"]
+            self.git.error(lines[0])
+            shown = ["The candidates are:"]
+            order = {"tag": 0, "commit": 1, "tree": 2, "blob": 3}
+            for oid in sorted(names, key=lambda oid: (order[self.objects.type_of(oid)], oid)):
+                shown.append(self._candidate(oid))
+            self.git.say("\n".join(f"hint: {line}" for line in shown))
+            return None
+        return names[0] if names else None
+
+    def _candidate(self, oid: str) -> str:
+        found = self.objects.type_of(oid)
+        short = self.repository.short(oid)
+        if found == "commit":
+            commit = self.objects.commit(oid)
+            from agentsandbox.git.dates import parse_style
+
+            zone = parse_zone(decode(commit.author.rpartition(b" ")[2]))
+            style = parse_style("short")
+            assert style is not None
+            date = show_date(seconds_of(commit.author), zone, style, 0, "UTC")
+            subject = decode(commit.message.partition(b"\n")[0])
+            return f"  {short} commit {date} - {subject}"
+        return f"  {short} {found}"
+
+    def _fits(self, oid: str, kind: str) -> bool:
+        found = self.objects.type_of(oid)
+        if kind == "commit":
+            return self.objects.peel(oid, "commit") is not None
+        if kind == "tree":
+            return found in ("tree", "commit", "tag")
+        return found == kind
+
+    # reflogs and upstreams
+
+    def _by_log(self, text: str) -> str | None:
+        base, _, inner = text.rpartition("@{")
+        inner = inner.removesuffix("}")
+        if re.fullmatch(r"-[0-9]{1,6}", inner) and not base:
+            name = self.nth_branch(int(inner[1:]))
+            if name is None:
+                return None
+            found = find_ref(self.repository, name)
+            return found[1] if found else (name if is_object_name(name) else None)
+        if inner.lower() in ("u", "upstream", "push"):
+            return self.repository.refs.read(self.upstream(base, push=inner.lower() == "push"))
+        if base:
+            base_name = "HEAD" if base == "@" else base
+            upstream = re.search(r"@\{(?:u|upstream|push)\}\Z", base)
+            if upstream is not None:
+                full: str | None = self.upstream(base[: upstream.start()], push="push" in base)
+            else:
+                found = find_ref(self.repository, base_name)
+                full = found[0] if found else None
+        else:
+            full = self.repository.branch() or "HEAD"
+        if full is None:
+            return None
+        name = base or full.removeprefix("refs/heads/")
+        return self._log_at(full, name, inner)
+
+    def _log_at(self, full: str, name: str, inner: str) -> str | None:
+        entries = self.repository.refs.read_log(full)
+        if re.fullmatch(r"[0-9]{1,8}", inner):
+            number = int(inner)
+            if not entries:
+                if number == 0:
+                    return self.repository.refs.read(full)
+                raise (
+                    Fatal(f"log for '{name}' is empty")
+                    if self.git.fs.exists(self.repository.refs.log_path(full))
+                    else Fatal(f"log for '{name}' only has 0 entries")
+                )
+            if number < len(entries):
+                return entries[-1 - number].new
+            if number == len(entries) and entries[0].old != NULL:
+                return entries[0].old
+            raise Fatal(f"log for '{name}' only has {len(entries)} entries")
+        when = approxidate(inner.replace(".", " "), self.git.now, self.git.tz)
+        if not entries:
+            return self.repository.refs.read(full)
+        for entry in reversed(entries):
+            if seconds_of(entry.ident) <= when:
+                return entry.new
+        first = entries[0]
+        zone = parse_zone(decode(first.ident.rpartition(b" ")[2]))
+        from agentsandbox.git.dates import parse_style
+
+        style = parse_style("rfc") or DEFAULT
+        date = show_date(seconds_of(first.ident), zone, style, 0, "UTC")
+        self.git.warn(f"log for '{name}' only goes back to {date}")
+        return first.old if first.old != NULL else first.new
+
+    def nth_branch(self, number: int) -> str | None:
+        """Return the branch (or commit) that was checked out `number` checkouts ago."""
+        for entry in reversed(self.repository.refs.read_log("HEAD")):
+            found = re.match(rb"checkout: moving from (\S+) to ", entry.message)
+            if found is not None:
+                number -= 1
+                if number == 0:
+                    return decode(found[1])
+        return None
+
+    def upstream(self, branch: str, *, push: bool = False) -> str:
+        """Return the full name of a branch's upstream ("" is the current branch); Fatal without."""
+        repository = self.repository
+        if branch in ("", "HEAD", "@"):
+            full = repository.branch()
+            if not full:
+                raise Fatal("HEAD does not point to a branch")
+        else:
+            full = f"refs/heads/{branch}"
+            if repository.refs.read(full) is None:
+                raise Fatal(f"no such branch: '{branch}'")
+        name = full.removeprefix("refs/heads/")
+        found = upstream_of(repository, name)
+        if found is None:
+            raise Fatal(f"no upstream configured for branch '{name}'")
+        if repository.refs.read(found) is None:
+            merge = repository.config.get(f"branch.{name}.merge")
+            raise Fatal(f"upstream branch '{merge}' not stored as a remote-tracking branch")
+        return found
+
+
+def upstream_of(repository: Repository, name: str) -> str | None:
+    """Return the full name of the reference that follows a branch's upstream, None without one."""
+    config = repository.config
+    remote, merge = config.get(f"branch.{name}.remote"), config.get(f"branch.{name}.merge")
+    if not remote or not merge:
+        return None
+    if remote == ".":
+        return merge
+    return tracking_ref(repository, remote, merge)
+
+
+def tracking_ref(repository: Repository, remote: str, ref: str) -> str | None:
+    """Return the reference in which a remote's reference is kept, None without one."""
+    for spec in repository.config.get_all(f"remote.{remote}.fetch"):
+        source, _, target = spec.removeprefix("+").partition(":")
+        if source == ref:
+            return target
+        if "*" in source:
+            before, _, after = source.partition("*")
+            if ref.startswith(before) and ref.endswith(after) and len(ref) >= len(source) - 1:
+                middle = ref[len(before) : len(ref) - len(after)]
+                return target.replace("*", middle, 1)
+    return None
+
+
+def _colon(text: str) -> int:
+    """Return where the ":" before a path is, -1 without one; not one inside of braces."""
+    depth = 0
+    for at, character in enumerate(text):
+        if character == "{":
+            depth += 1
+        elif character == "}":
+            depth = max(0, depth - 1)
+        elif character == ":" and not depth:
+            return at
+    return -1
+
+
+def resolve(git: Invocation, text: str, *, kind: str = "") -> str:
+    """Return the object that a text names; Fatal with "Not a valid object name"."""
+    found = Resolver(git).find(text, kind=kind)
+    if found is None:
+        raise Fatal(f"Not a valid object name {text}")
+    return found
+
+
+def resolve_commit(git: Invocation, text: str, message: str = "") -> str:
+    """Return the commit that a text names; Fatal without one."""
+    found = Resolver(git).find(text, kind="commit")
+    commit = git.repository.objects.peel(found, "commit") if found is not None else None
+    if commit is None:
+        raise Fatal(message or f"bad revision '{text}'")
+    return commit
+
+
+def path_error(git: Invocation, word: str) -> Fatal | None:
+    """Return the error for "REV:PATH" or ":PATH" when only the path is wrong, else None."""
+    colon = _colon(word)
+    if colon < 0 or word.startswith((":/", ":(")):
+        return None
+    rev, path = word[:colon], word[colon + 1 :]
+    exists = git.fs.exists(git.path(path), follow=False) if path else False
+    if not rev:
+        path = re.sub(r"\A[0-3]:", "", path)
+        if exists:
+            return Fatal(f"path '{path}' exists on disk, but not in the index")
+        return Fatal(f"path '{path}' does not exist (neither on disk nor in the index)")
+    if Resolver(git).find(rev, kind="tree") is None:
+        return Fatal(f"invalid object name '{rev}'.")
+    prefix = decode(git.repository.prefix)
+    if exists and not prefix:
+        return Fatal(f"path '{path}' exists on disk, but not in '{rev}'")
+    return Fatal(f"path '{path}' does not exist in '{rev}'")
+
+
+def ambiguous(word: str) -> Fatal:
+    """Return the error for a word that is neither a revision nor a file."""
+    return Fatal(
+        f"ambiguous argument '{word}': unknown revision or path not in the working tree.\n"
+        "Use '--' to separate paths from revisions, like this:\n"
+        "'git <command> [<revision>...] -- [<file>...]'"
+    )
+
+
+def verify_filename(git: Invocation, word: str, *, first: bool = False) -> None:
+    """Raise unless a word is the name of a file (or a pattern)."""
+    if word.startswith("-"):
+        raise Fatal(f"option '{word}' must come before non-option arguments")
+    if _looks_like_path(git, word):
+        return
+    raise (path_error(git, word) if first else None) or ambiguous(word)
+
+
+def _looks_like_path(git: Invocation, word: str) -> bool:
+    if word.startswith(":("):
+        return True
+    name = word
+    if word.startswith(":/"):
+        name = word[2:]
+        if not name:
+            return True
+        base = git.repository.worktree or git.cwd
+        return git.fs.exists(f"{base}/{name}", follow=False)
+    if re.match(r":[!^]", word):
+        return True
+    if re.search(r"[*?\[]", word):
+        return True
+    return bool(word) and git.fs.exists(git.path(name), follow=False)
+
+
+def verify_not_filename(git: Invocation, word: str) -> None:
+    """Raise if a revision is also the name of a file."""
+    if git.repository.worktree is None or word.startswith("-"):
+        return
+    if git.fs.exists(git.path(word), follow=False):
+        raise Fatal(
+            f"ambiguous argument '{word}': both revision and filename\n"
+            "Use '--' to separate paths from revisions, like this:\n"
+            "'git <command> [<revision>...] -- [<file>...]'"
+        )
+
+
+class Revisions:
+    """The revisions of a command line: tips and what is excluded."""
+
+    def __init__(self, git: Invocation) -> None:
+        self.git = git
+        self.resolver = Resolver(git)
+        self.repository = git.repository
+        self.included: list[str] = []
+        self.excluded: list[str] = []
+        self.given: list[tuple[str, str, bool]] = []
+        """(text, object, whether excluded), in order."""
+        self.left: set[str] = set()
+        self.symmetric = False
+        self.any = False
+        """Whether any revision, or option for some, was given."""
+
+    def add(self, text: str, *, negated: bool = False) -> bool:
+        """Add a revision or a range; return whether it is one."""
+        if self._add_range(text, negated):
+            return True
+        name = text
+        exclude = negated
+        if text.startswith("^"):
+            name, exclude = text[1:], not negated
+        if name.endswith(("^@", "^!")) or re.search(r"\^-[0-9]*\Z", name):
+            return self._add_parents(name, exclude)
+        oid = self.resolver.find(name, kind="commit")
+        if oid is None:
+            return False
+        self._put(name, oid, exclude)
+        return True
+
+    def _put(self, text: str, oid: str, exclude: bool) -> None:
+        self.any = True
+        self.given.append((text, oid, exclude))
+        if oid not in self.repository.objects:
+            raise Fatal(f"bad object {text}")
+        peeled = self.repository.objects.peel(oid, "commit")
+        if peeled is not None:
+            (self.excluded if exclude else self.included).append(peeled)
+
+    def _add_parents(self, name: str, exclude: bool) -> bool:
+        base, _, mark = name.rpartition("^")
+        oid = self.resolver.find(base, kind="commit")
+        commit = self.repository.objects.peel(oid, "commit") if oid is not None else None
+        if commit is None:
+            return False
+        parents = list(self.repository.parents(commit))
+        if mark.startswith("-"):
+            number = int(mark[1:] or 1)
+            if not 1 <= number <= len(parents):
+                return False
+            parents = [parents[number - 1]]
+        if mark == "@":
+            for parent in parents:
+                self._put(name, parent, exclude)
+            return True
+        for parent in parents:
+            self._put(name, parent, not exclude)
+        self._put(name, commit, exclude)
+        return True
+
+    def _add_range(self, text: str, negated: bool) -> bool:
+        at = text.find("..")
+        if (
+            at < 0
+            or text in (".", "..", "...")
+            or text.startswith("../")
+            or ("@{" in text[:at] and ("}" not in text[:at]))
+        ):
+            return False
+        dots = 3 if text.startswith("...", at) else 2
+        first, second = text[:at] or "HEAD", text[at + dots :] or "HEAD"
+        one = self.resolver.find(first, kind="commit")
+        two = self.resolver.find(second, kind="commit")
+        if one is None or two is None:
+            return False
+        objects = self.repository.objects
+        a, b = objects.peel(one, "commit"), objects.peel(two, "commit")
+        if a is None or b is None:
+            missing = first if a is None else second
+            raise (
+                Fatal(f"Invalid symmetric difference expression {text}")
+                if dots == 3
+                else Fatal(f"Invalid revision range {text}" if missing else "")
+            )
+        if dots == 2:
+            self._put(first, one, not negated)
+            self._put(second, two, negated)
+            return True
+        from agentsandbox.git.history import merge_bases
+
+        self.symmetric = True
+        for base in merge_bases(self.repository, a, [b]):
+            self._put(text, base, not negated)
+        self._put(first, one, negated)
+        self._put(second, two, negated)
+        self.left.add(a)
+        return True
+
+    def add_refs(self, refs: dict[str, str], *, negated: bool = False) -> None:
+        """Add all commits that references name."""
+        self.any = True
+        for name, oid in refs.items():
+            if oid not in self.repository.objects:
+                continue
+            peeled = self.repository.objects.peel(oid, "commit")
+            if peeled is not None:
+                self.given.append((name, oid, negated))
+                (self.excluded if negated else self.included).append(peeled)
+
+    def split(self, words: list[str], *, has_dashes: bool, before: int, negated: bool = False
+              ) -> list[str]:  # fmt: skip
+        """Add the revisions at the beginning of the operands, and return the paths behind them.
+
+        `before` is the number of operands before "--".
+        """
+        if has_dashes:
+            for word in words[:before]:
+                if not self.add(word, negated=negated):
+                    raise Fatal(f"bad revision '{word}'")
+            return words[before:]
+        for at, word in enumerate(words):
+            if not self.add(word, negated=negated):
+                rest = words[at:]
+                for number, each in enumerate(rest):
+                    verify_filename(self.git, each, first=number == 0)
+                return rest
+            verify_not_filename(self.git, word)
+        return []
+
+
+def describe_error(error: GitError) -> str:
+    """Return an error with its prefix."""
+    return f"{error.prefix}{error.message}"

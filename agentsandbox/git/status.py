@@ -1,0 +1,491 @@
+"""The state of a worktree: what a commit would have, what it would not have, in all formats."""
+
+from __future__ import annotations
+
+from agentsandbox.git.history import count_between
+from agentsandbox.git.objects import NULL
+from agentsandbox.git.paths import Pathspec, mode_text, quote_path, relative_to
+from agentsandbox.git.pretty import shorten_ref
+from agentsandbox.git.revisions import upstream_of
+from agentsandbox.git.trees import Delta, diff_index
+from agentsandbox.git.worktree import Worktree, scan_worktree
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.git.invocation import Invocation
+
+_LABELS = {
+    "A": "new file:   ", "C": "copied:     ", "D": "deleted:    ", "M": "modified:   ",
+    "R": "renamed:    ", "T": "typechange: ",
+}  # fmt: skip
+_UNMERGED = {
+    1: ("both deleted:    ", "DD"), 2: ("added by us:     ", "AU"),
+    3: ("deleted by them: ", "UD"), 4: ("added by them:   ", "UA"),
+    5: ("deleted by us:   ", "DU"), 6: ("both added:      ", "AA"),
+    7: ("both modified:   ", "UU"),
+}  # fmt: skip
+
+
+class Conflict:
+    """The stages of a path with a conflict."""
+
+    __slots__ = ("mask", "modes", "oids", "path")
+
+    def __init__(self, path: bytes) -> None:
+        self.path = path
+        self.mask = 0
+        self.modes = [0, 0, 0]
+        self.oids = [NULL, NULL, NULL]
+
+
+class Status:
+    """What `git status` knows."""
+
+    def __init__(
+        self,
+        git: Invocation,
+        *,
+        wanted: Pathspec | None = None,
+        untracked: str = "normal",
+        ignored: str = "no",
+        renames: bool = True,
+        least: int = 30000,
+        base: tuple[str | None] | None = None,
+    ) -> None:
+        self.git = git
+        self.repository = repository = git.repository
+        self.worktree = Worktree(repository)
+        self.index = index = repository.index()
+        self.untracked_mode = untracked
+        self.head = repository.head() if base is None else base[0]
+        self.is_initial = self.head is None
+        tree = repository.objects.commit(self.head).tree if self.head is not None else None
+        wanted = wanted or Pathspec()
+        self.scan = scan_worktree(
+            self.worktree, index, wanted, untracked=untracked, ignored=ignored
+        )
+        staged = diff_index(repository, tree, index, wanted)
+        self.conflicts = self._conflicts(wanted)
+        self.staged = [delta for delta in staged if not delta.unmerged]
+        if renames and len(self.staged) > 1:
+            from agentsandbox.git.diff.options import DiffOptions
+            from agentsandbox.git.diff.printing import DiffPrinter
+
+            options = DiffOptions()
+            options.renames = 1
+            options.least = least
+            options.rename_limit = git.config.number(
+                "status.renamelimit", git.config.number("diff.renamelimit", 1000)
+            )
+            self.staged = DiffPrinter(git, options).prepare(self.staged)
+        conflicted = {one.path for one in self.conflicts}
+        self.changed: list[Delta] = []
+        for path, (kind, mode, _) in sorted(self.scan.changed.items()):
+            if path in conflicted:
+                continue
+            entry = index.get(path)
+            if entry is None:
+                continue
+            old = 0 if entry.intends else entry.mode
+            status = "A" if entry.intends and kind != "D" else kind
+            self.changed.append(Delta(path, old, entry.oid, mode, "", status))
+
+    def _conflicts(self, wanted: Pathspec) -> list[Conflict]:
+        found: list[Conflict] = []
+        for path in self.index.unmerged():
+            if wanted and not wanted.matches(path):
+                continue
+            one = Conflict(path)
+            for stage, entry in self.index.stages(path).items():
+                one.mask |= 1 << (stage - 1)
+                one.modes[stage - 1] = entry.mode
+                one.oids[stage - 1] = entry.oid
+            found.append(one)
+        return found
+
+    @property
+    def has_staged(self) -> bool:
+        """Whether a commit would differ from HEAD."""
+        return bool(self.staged)
+
+    def save_refreshed(self) -> None:
+        """Write the index if only `stat` results changed, as git does when it may."""
+        if self.scan.refreshed and self.git.env.get("GIT_OPTIONAL_LOCKS", "1") != "0":
+            try:
+                self.repository.write_index(self.index)
+            except OSError:
+                return
+
+
+class StatusPrinter:
+    """Prints a status."""
+
+    def __init__(self, status: Status, *, comment: str = "", verbose: bool = False) -> None:
+        self.status = status
+        self.git = status.git
+        self.repository = status.repository
+        self.prefix = self.repository.prefix
+        self.high = self.git.config.flag("core.quotepath", True)
+        self.relative = self.git.config.flag("status.relativepaths", True)
+        self.hints = not comment and self.git.config.flag("advice.statushints", True)
+        self.color = False
+        self.lines: list[str] = []
+        self.comment = comment
+        self.whence = "commit"
+        self.amend = False
+        self.no_commit_line = self.for_commit = False
+        self.ahead_behind = True
+        self.show_stash = False
+        self.branch_line = True
+        del verbose
+
+    # the long form
+
+    def long(self) -> str:
+        """Return the long form."""
+        status = self.status
+        self._head()
+        if status.is_initial and not self.no_commit_line:
+            self._add("")
+            self._add("Initial commit" if self.comment or self.for_commit else "No commits yet")
+            self._add("")
+        self._staged()
+        self._unmerged()
+        self._changed()
+        if status.untracked_mode != "no":
+            self._others("Untracked files", "add", status.scan.untracked)
+            self._others("Ignored files", "add -f", status.scan.ignored)
+        elif status.has_staged:
+            hint = " (use -u option to show untracked files)" if self.hints else ""
+            self._add(f"Untracked files not listed{hint}")
+        if not self.comment:
+            self._conclusion()
+        if self.show_stash:
+            count = len(self.repository.refs.read_log("refs/stash"))
+            if count:
+                self._add(f"Your stash currently has {count} entr{'y' if count == 1 else 'ies'}")
+        return "".join(self.lines)
+
+    def _add(self, text: str) -> None:
+        if self.comment:
+            for line in text.split("\n"):
+                space = "" if not line or line.startswith("\t") else " "
+                self.lines.append(f"{self.comment}{space}{line}\n")
+        else:
+            self.lines.append(f"{text}\n")
+
+    def _hint(self, text: str) -> None:
+        if self.hints:
+            self._add(f"  ({text})")
+
+    def _head(self) -> None:
+        from agentsandbox.git.progress import describe_state, head_line
+
+        self._add(head_line(self.repository))
+        branch = self.repository.branch()
+        if branch and not self.status.is_initial:
+            text = tracking_text(
+                self.repository, branch.removeprefix("refs/heads/"), counts=self.ahead_behind
+            )
+            if text:
+                for line in text.split("\n"):
+                    self._add(line)
+                self._add("")
+        for line in describe_state(
+            self.repository, unmerged=bool(self.status.conflicts), hints=self.hints
+        ):
+            self._add(line)
+
+    def _shown(self, path: bytes) -> str:
+        seen = relative_to(path, self.prefix) if self.relative else path
+        return quote_path(seen, high=self.high)
+
+    def _staged(self) -> None:
+        staged = self.status.staged
+        if not staged:
+            return
+        self._add("Changes to be committed:")
+        if self.whence == "commit":
+            if self.status.is_initial:
+                self._hint('use "git rm --cached <file>..." to unstage')
+            elif self.amend:
+                self._hint('use "git restore --source=HEAD^1 --staged <file>..." to unstage')
+            else:
+                self._hint('use "git restore --staged <file>..." to unstage')
+        for delta in staged:
+            name = self._shown(delta.new_path)
+            if delta.status in "RC":
+                name = f"{self._shown(delta.old_path)} -> {name}"
+            self._add(f"\t{_LABELS[delta.status]}{name}")
+        self._add("")
+
+    def _unmerged(self) -> None:
+        conflicts = self.status.conflicts
+        if not conflicts:
+            return
+        self._add("Unmerged paths:")
+        if self.whence == "commit":
+            if self.status.is_initial:
+                self._hint('use "git rm --cached <file>..." to unstage')
+            else:
+                self._hint('use "git restore --staged <file>..." to unstage')
+        masks = {one.mask for one in conflicts}
+        both_deleted = 1 in masks
+        one_sided = bool(masks & {3, 5})
+        not_deleted = bool(masks & {2, 4, 6, 7})
+        if not both_deleted:
+            if one_sided:
+                self._hint('use "git add/rm <file>..." as appropriate to mark resolution')
+            else:
+                self._hint('use "git add <file>..." to mark resolution')
+        elif not one_sided and not not_deleted:
+            self._hint('use "git rm <file>..." to mark resolution')
+        else:
+            self._hint('use "git add/rm <file>..." as appropriate to mark resolution')
+        for one in conflicts:
+            self._add(f"\t{_UNMERGED[one.mask][0]}{self._shown(one.path)}")
+        self._add("")
+
+    def _changed(self) -> None:
+        changed = self.status.changed
+        if not changed:
+            return
+        self._add("Changes not staged for commit:")
+        gone = any(delta.status == "D" for delta in changed)
+        self._hint(
+            f'use "git add{"/rm" if gone else ""} <file>..." to update what will be committed'
+        )
+        self._hint('use "git restore <file>..." to discard changes in working directory')
+        for delta in changed:
+            label = _LABELS[delta.status]
+            extra = ""
+            if delta.new_mode == 0o160000 and delta.status == "M":
+                extra = " (new commits)"
+            self._add(f"\t{label}{self._shown(delta.new_path)}{extra}")
+        self._add("")
+
+    def _others(self, title: str, command: str, paths: list[bytes]) -> None:
+        if not paths:
+            return
+        self._add(f"{title}:")
+        self._hint(f'use "git {command} <file>..." to include in what will be committed')
+        for path in paths:
+            self._add(f"\t{self._shown(path)}")
+        self._add("")
+
+    def _conclusion(self) -> None:
+        status, hints = self.status, self.hints
+        if status.has_staged:
+            return
+        if self.amend:
+            self._add("No changes")
+        elif status.changed or status.conflicts:
+            self._add(
+                "no changes added to commit"
+                + (' (use "git add" and/or "git commit -a")' if hints else "")
+            )
+        elif status.scan.untracked:
+            self._add(
+                "nothing added to commit but untracked files present"
+                + (' (use "git add" to track)' if hints else "")
+            )
+        elif status.is_initial:
+            self._add(
+                "nothing to commit"
+                + (' (create/copy files and use "git add" to track)' if hints else "")
+            )
+        elif status.untracked_mode == "no":
+            self._add("nothing to commit" + (" (use -u to show untracked files)" if hints else ""))
+        else:
+            self._add("nothing to commit, working tree clean")
+
+    # the short forms
+
+    def _pairs(self) -> dict[bytes, list[object]]:
+        """Return [index status, worktree status, staged delta] by path."""
+        found: dict[bytes, list[object]] = {}
+        for delta in self.status.staged:
+            found[delta.new_path] = [delta.status, " ", delta, None]
+        for delta in self.status.changed:
+            found.setdefault(delta.new_path, [" ", " ", None, None])
+            found[delta.new_path][1] = delta.status
+            found[delta.new_path][3] = delta
+        return found
+
+    def short(self, *, branch: bool, nul: bool, porcelain: bool) -> bytes:
+        """Return the short form."""
+        out: list[bytes] = []
+        end = b"\0" if nul else b"\n"
+        if branch:
+            out.append(encode(self._branch_line(porcelain)) + end)
+        relative = not porcelain and self.relative and not nul
+
+        def name(path: bytes) -> bytes:
+            seen = relative_to(path, self.prefix) if relative else path
+            return seen if nul else encode(quote_path(seen, high=self.high, spaces=True))
+
+        pairs = self._pairs()
+        rows: list[tuple[bytes, bytes]] = []
+        for path, (first, second, delta, _) in pairs.items():
+            code = encode(f"{first}{second} ")
+            if isinstance(delta, Delta) and delta.status in "RC":
+                if nul:
+                    rows.append((path, code + name(path) + b"\0" + delta.old_path))
+                else:
+                    rows.append((path, code + name(delta.old_path) + b" -> " + name(path)))
+            else:
+                rows.append((path, code + name(path)))
+        for one in self.status.conflicts:
+            rows.append((one.path, encode(_UNMERGED[one.mask][1]) + b" " + name(one.path)))
+        out += [row + end for _, row in sorted(rows)]
+        out += [b"?? " + name(path) + end for path in self.status.scan.untracked]
+        out += [b"!! " + name(path) + end for path in self.status.scan.ignored]
+        return b"".join(out)
+
+    def _branch_line(self, porcelain: bool) -> str:
+        repository = self.repository
+        branch = repository.branch()
+        del porcelain
+        if not branch:
+            return "## HEAD (no branch)"
+        name = branch.removeprefix("refs/heads/")
+        line = "## No commits yet on " if self.status.is_initial else "## "
+        line += name
+        upstream = upstream_of(repository, name)
+        if upstream is None:
+            return line
+        line += f"...{shorten_ref(upstream)}"
+        oid = repository.refs.read(upstream)
+        if oid is None:
+            return f"{line} [gone]"
+        if self.status.head is None:
+            return line
+        ahead, behind = count_between(repository, self.status.head, oid)
+        if not self.ahead_behind:
+            return f"{line} [different]" if ahead or behind else line
+        parts = [f"ahead {ahead}"] * bool(ahead) + [f"behind {behind}"] * bool(behind)
+        return f"{line} [{', '.join(parts)}]" if parts else line
+
+    def version2(self, *, branch: bool, nul: bool) -> bytes:
+        """Return the form of --porcelain=v2."""
+        end = b"\0" if nul else b"\n"
+        out: list[bytes] = []
+        if branch:
+            out += [encode(line) + end for line in self._branch_headers()]
+        if self.show_stash:
+            count = len(self.repository.refs.read_log("refs/stash"))
+            if count:
+                out.append(encode(f"# stash {count}") + end)
+
+        def name(path: bytes) -> bytes:
+            seen = relative_to(path, self.prefix) if self.relative and not nul else path
+            return seen if nul else encode(quote_path(seen, high=self.high))
+
+        rows: list[tuple[bytes, bytes]] = []
+        for path, pair in self._pairs().items():
+            rows.append((path, self._row(path, pair, name, nul)))
+        rows.sort()
+        out += [row + end for _, row in rows]
+        for one in self.status.conflicts:
+            info = self.status.worktree.stat(one.path)
+            from agentsandbox.git.worktree import mode_of
+
+            mode = 0 if info is None else mode_of(info)
+            modes = " ".join([mode_text(each) for each in [*one.modes, mode]])
+            code = _UNMERGED[one.mask][1]
+            out.append(
+                encode(f"u {code} N... {modes} {' '.join(one.oids)} ") + name(one.path) + end
+            )
+        out += [b"? " + name(path) + end for path in self.status.scan.untracked]
+        out += [b"! " + name(path) + end for path in self.status.scan.ignored]
+        return b"".join(out)
+
+    def _row(
+        self, path: bytes, pair: list[object], name: Callable[[bytes], bytes], nul: bool
+    ) -> bytes:
+        first, second, staged, changed = pair
+        entry = self.status.index.get(path)
+        code = f"{first}{second}".replace(" ", ".")
+        head_mode, head_oid = 0, NULL
+        index_mode, index_oid = (entry.mode, entry.oid) if entry is not None else (0, NULL)
+        if isinstance(staged, Delta):
+            head_mode, head_oid = staged.old_mode, staged.old_oid
+            index_mode, index_oid = staged.new_mode, staged.new_oid
+        elif entry is not None and not entry.intends:
+            head_mode, head_oid = entry.mode, entry.oid
+        if entry is not None and entry.intends:
+            index_mode, index_oid = 0, NULL
+        work_mode = changed.new_mode if isinstance(changed, Delta) else index_mode
+        modes = f"{mode_text(head_mode)} {mode_text(index_mode)} {mode_text(work_mode)}"
+        sub = "N..."
+        if 0o160000 in (head_mode, index_mode, work_mode):
+            sub = "SC.." if isinstance(changed, Delta) else "S..."
+        head = f"{code} {sub} {modes} {head_oid} {index_oid} "
+        if isinstance(staged, Delta) and staged.status in "RC":
+            score = f"{staged.status}{staged.score * 100 // 60000} "
+            between = b"\0" if nul else b"\t"
+            return encode(f"2 {head}{score}") + name(path) + between + name(staged.old_path)
+        return encode(f"1 {head}") + name(path)
+
+    def _branch_headers(self) -> list[str]:
+        repository, head = self.repository, self.status.head
+        lines = [f"# branch.oid {head or '(initial)'}"]
+        branch = repository.branch()
+        name = branch.removeprefix("refs/heads/")
+        lines.append(f"# branch.head {name or '(detached)'}")
+        if not branch:
+            return lines
+        upstream = upstream_of(repository, name)
+        if upstream is None:
+            return lines
+        lines.append(f"# branch.upstream {shorten_ref(upstream)}")
+        oid = repository.refs.read(upstream)
+        if oid is not None and head is not None:
+            ahead, behind = count_between(repository, head, oid)
+            lines.append(f"# branch.ab +{ahead} -{behind}")
+        return lines
+
+
+def tracking_text(repository, name: str, *, counts: bool = True) -> str:  # type: ignore[no-untyped-def]
+    """Return how a branch and its upstream differ, "" without an upstream."""
+    upstream = upstream_of(repository, name)
+    if upstream is None:
+        return ""
+    shown = shorten_ref(upstream)
+    hints = repository.config.flag("advice.statushints", True)
+    oid, head = repository.refs.read(upstream), repository.refs.read(f"refs/heads/{name}")
+    if oid is None:
+        hint = '\n  (use "git branch --unset-upstream" to fixup)' if hints else ""
+        return f"Your branch is based on '{shown}', but the upstream is gone.{hint}"
+    if head is None:
+        return ""
+    ahead, behind = count_between(repository, head, oid)
+    if not ahead and not behind:
+        return f"Your branch is up to date with '{shown}'."
+    if not counts:
+        return f"Your branch and '{shown}' refer to different commits." + (
+            '\n  (use "git status --ahead-behind" for details)' if hints else ""
+        )
+
+    def commits(number: int) -> str:
+        return f"{number} commit{'' if number == 1 else 's'}"
+
+    if not behind:
+        hint = '\n  (use "git push" to publish your local commits)' if hints else ""
+        return f"Your branch is ahead of '{shown}' by {commits(ahead)}.{hint}"
+    if not ahead:
+        hint = '\n  (use "git pull" to update your local branch)' if hints else ""
+        return f"Your branch is behind '{shown}' by {commits(behind)}, and can be fast-forwarded.{hint}"
+    hint = '\n  (use "git pull" to merge the remote branch into yours)' if hints else ""
+    return (
+        f"Your branch and '{shown}' have diverged,\n"
+        f"and have {ahead} and {behind} different commits each, respectively.{hint}"
+    )
+
+
+def shown_untracked(path: bytes) -> str:
+    """Return an untracked path as text."""
+    return decode(path)

@@ -1,0 +1,128 @@
+"""What one call of git has of the sandbox: streams, environment, clock, other programs.
+
+Output is collected and written in pieces; it is
+flushed before anything else of the sandbox runs (hooks, editors, pagers of aliases).
+"""
+
+from __future__ import annotations
+
+from agentsandbox.kernel.streams import encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from agentsandbox.contract.command import CommandContext
+
+_PIECE = 1 << 15
+
+
+class Surroundings:
+    """The sandbox, as one call of git sees it."""
+
+    def __init__(self, ctx: CommandContext, env: dict[str, str], cwd: str) -> None:
+        self.ctx = ctx
+        self.fs = ctx.fs
+        self.budget = ctx.budget
+        self.env = env
+        self.cwd = cwd
+        self.name = ""
+        """The subcommand."""
+        self.arguments: list[str] = []
+        self.settings: list[tuple[str, str | None]] = []
+        """The values of `-c`."""
+        self._out: list[bytes] = []
+        self._size = 0
+
+    # streams
+
+    def write(self, data: bytes) -> None:
+        """Write bytes to stdout."""
+        self._out.append(data)
+        self._size += len(data)
+        if self._size > _PIECE:
+            self.flush()
+
+    def print(self, text: str = "") -> None:
+        """Write a line to stdout."""
+        self.write(encode(text + "\n"))
+
+    def flush(self) -> None:
+        """Write what was collected."""
+        if self._out:
+            data = b"".join(self._out)
+            self._out.clear()
+            self._size = 0
+            self.ctx.stdout.write(data)
+
+    def say(self, text: str) -> None:
+        """Write a line to stderr. Stdout keeps its buffer until the end, as that of git does."""
+        self.ctx.stderr.write(encode(text + "\n"))
+
+    def warn(self, text: str) -> None:
+        """Write a "warning: " to stderr."""
+        self.say(f"warning: {text}")
+
+    def error(self, text: str) -> int:
+        """Write an "error: " to stderr and return -1's status, 1."""
+        self.say(f"error: {text}")
+        return 1
+
+    def read_input(self) -> bytes:
+        """Return all of stdin."""
+        data = self.ctx.stdin.read()
+        self.budget.hold_input(len(data))
+        return data
+
+    @property
+    def tz(self) -> str:
+        return self.env.get("TZ", "UTC")
+
+    @property
+    def now(self) -> int:
+        """Return the time in seconds; GIT_TEST_DATE_NOW sets it, as in git's tests."""
+        test = self.env.get("GIT_TEST_DATE_NOW", "")
+        if test.isdigit() and len(test) < 15:
+            return int(test)
+        return int(self.ctx.host.clock())
+
+    @property
+    def home(self) -> str:
+        return self.env.get("HOME", "")
+
+    def path(self, name: str) -> str:
+        """Return the absolute path of a word."""
+        if name.startswith("/"):
+            return name
+        return f"{self.cwd.rstrip('/')}/{name}"
+
+    def is_terminal(self) -> bool:
+        """Whether stdout is a terminal."""
+        return bool(getattr(self.ctx.stdout, "is_terminal", False))
+
+    # other programs
+
+    def run(
+        self,
+        words: Sequence[str],
+        *,
+        cwd: str | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: bytes | None = None,
+        capture: bool = False,
+        out_to_err: bool = False,
+    ) -> tuple[int, bytes]:
+        """Run a command of the sandbox; return its status and, with `capture`, its output."""
+        from agentsandbox.kernel.streams import Buffer, BytesReader
+
+        self.flush()
+        buffer = Buffer(self.budget.value_bytes) if capture else None
+        stdout = buffer or (self.ctx.stderr if out_to_err else None)
+        status = self.ctx.run(
+            words,
+            stdin=None if stdin is None else BytesReader(stdin),
+            stdout=stdout,
+            env={**self.env, **(env or {})},
+            cwd=cwd or self.cwd,
+        )
+        return status, buffer.getvalue() if buffer is not None else b""

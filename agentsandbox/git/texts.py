@@ -1,0 +1,155 @@
+"""Texts: searching messages with patterns, cleaning messages, wrapping lines."""
+
+from __future__ import annotations
+
+import re
+
+from agentsandbox.git.errors import Fatal
+from agentsandbox.kernel.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from agentsandbox.kernel.budget import Budget
+
+SCISSORS = b"# ------------------------ >8 ------------------------\n"
+
+
+def text_search(
+    pattern: str,
+    budget: Budget,
+    *,
+    extended: bool = False,
+    fixed: bool = False,
+    perl: bool = False,
+    ignore_case: bool = False,
+) -> Callable[[bytes], bool]:
+    """Return a test of whether a line of a text matches a pattern; Fatal if it is not valid."""
+    from agentsandbox.kernel.regexps import RegexError, compile_perl, compile_posix
+
+    if fixed:
+        needle = pattern.lower() if ignore_case else pattern
+
+        def has(data: bytes) -> bool:
+            text = decode(data)
+            return needle in (text.lower() if ignore_case else text)
+
+        return has
+    try:
+        if perl:
+            regex = compile_perl(pattern, ignore_case=ignore_case)
+        else:
+            regex = compile_posix(
+                pattern, extended=extended, ignore_case=ignore_case, newline_anchors=True,
+                newline_safe=True,
+            )  # type: ignore[assignment]  # fmt: skip
+    except RegexError as error:
+        raise Fatal(f"command line, '{pattern}': {error}") from None
+
+    def matches(data: bytes) -> bool:
+        budget.step(1 + len(data) // 64)
+        return any(regex.test(line, budget) for line in decode(data).split("\n"))
+
+    return matches
+
+
+def strip_space(data: bytes, comment: bytes = b"") -> bytes:
+    """Return a message without trailing spaces, runs of blank lines and, if given, comments."""
+    lines: list[bytes] = []
+    blank = False
+    for line in data.split(b"\n"):
+        if comment and line.startswith(comment):
+            continue
+        line = line.rstrip(b" \t\r\v\f")
+        if not line:
+            blank = True
+            continue
+        if blank and lines:
+            lines.append(b"")
+        blank = False
+        lines.append(line)
+    return b"\n".join(lines) + b"\n" if lines else b""
+
+
+def clean_message(data: bytes, mode: str, comment: bytes = b"#") -> bytes:
+    """Return a message as a mode of `--cleanup` leaves it: "strip", "whitespace" …"""
+    if mode == "verbatim":
+        return data
+    if mode == "scissors":
+        at = data.find(SCISSORS)
+        if at == 0 or (at > 0 and data[at - 1 : at] == b"\n"):
+            data = data[:at]
+        return strip_space(data)
+    return strip_space(data, comment if mode == "strip" else b"")
+
+
+def subject_of(message: bytes) -> bytes:
+    """Return the first paragraph of a message on one line."""
+    lines: list[bytes] = []
+    for line in message.split(b"\n"):
+        stripped = line.strip(b" \t\r\v\f")
+        if not stripped:
+            if lines:
+                break
+            continue
+        lines.append(line.rstrip(b" \t\r\v\f"))
+    return b" ".join(lines)
+
+
+def body_of(message: bytes) -> bytes:
+    """Return a message without its first paragraph."""
+    lines = message.split(b"\n")
+    at = 0
+    while at < len(lines) and not lines[at].strip():
+        at += 1
+    while at < len(lines) and lines[at].strip():
+        at += 1
+    while at < len(lines) and not lines[at].strip():
+        at += 1
+    return b"\n".join(lines[at:])
+
+
+def sanitized_subject(message: bytes) -> str:
+    """Return a subject as part of a file's name (%f)."""
+    out: list[str] = []
+    space = 2
+    for byte in subject_of(message):
+        character = chr(byte)
+        if (byte < 128 and character.isalnum()) or character in "._":
+            if space == 1:
+                out.append("-")
+            space = 0
+            if character == "." and out and out[-1] == ".":
+                continue
+            out.append(character)
+        else:
+            space |= 1
+    return re.sub(r"[.-]+\Z", "", "".join(out))
+
+
+def wrap_text(text: str, width: int, first: int, others: int) -> str:
+    """Return a text wrapped at a width, with indentation (of %w)."""
+    if width <= 0:
+        lines = text.split("\n")
+        return "\n".join(
+            [" " * (first if number == 0 else others) + line for number, line in enumerate(lines)]
+        )
+    out: list[str] = []
+    indent = first
+    for paragraph in text.split("\n\n"):
+        line = " " * indent
+        used = indent
+        words = paragraph.split()
+        for number, word in enumerate(words):
+            space = 1 if number and line.strip() else 0
+            if used + space + len(word) > width and line.strip():
+                out.append(line)
+                line, used, space = " " * others, others, 0
+            line += " " * space + word
+            used += space + len(word)
+        out.append(line)
+        out.append("")
+        indent = others
+    out.pop()
+    return "\n".join(out)

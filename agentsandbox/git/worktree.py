@@ -1,0 +1,641 @@
+"""The worktree beside the index: what changed, what is untracked, and writing files.
+
+`scan_worktree` visits each directory once and asks the filesystem for all `stat` results of it in
+one call. A file whose `stat` is as it was when it was hashed is unchanged; others are read and
+hashed. An entry that is not older than the index file may have changed unnoticed, and counts as
+others (the "racy" case of git).
+
+Files are written without following links: a link in the place of a directory is removed first.
+"""
+
+from __future__ import annotations
+
+import stat as stat_module
+from hashlib import sha1
+
+from agentsandbox.git.attributes import Attributes
+from agentsandbox.git.errors import Fatal, GitError
+from agentsandbox.git.index import Entry, Index
+from agentsandbox.git.objects import LINK, SUBMODULE
+from agentsandbox.git.paths import Pathspec, is_safe_path
+from agentsandbox.git.patterns import IgnoreRule, find_rule, parse_ignores
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agentsandbox.git.repository import Repository
+    from agentsandbox.kernel.fs.base import Stat
+
+_DIRECTORY = stat_module.S_IFDIR
+_REGULAR = stat_module.S_IFREG
+_LINK = stat_module.S_IFLNK
+_EVERYTHING = Pathspec()
+
+
+def mode_of(info: Stat, *, file_mode: bool = True, known: int = 0) -> int:
+    """Return the mode that a file has in the index; 0 for one that git does not keep."""
+    kind = info.mode & 0o170000
+    if kind == _LINK:
+        return LINK
+    if kind != _REGULAR:
+        return SUBMODULE if kind == _DIRECTORY else 0
+    if not file_mode and known & 0o170000 == _REGULAR:
+        return known
+    return 0o100755 if info.mode & 0o100 else 0o100644
+
+
+class Worktree:
+    """Reads and writes the files of a repository's worktree."""
+
+    def __init__(self, repository: Repository) -> None:
+        self.repository = repository
+        self.fs = repository.fs
+        self.root = repository.need_worktree().rstrip("/")
+        self.attributes = Attributes(repository)
+        self.file_mode = repository.config.flag("core.filemode", True)
+        self._ignores: dict[bytes, list[IgnoreRule]] = {}
+        self._base: list[list[IgnoreRule]] | None = None
+        self._real: set[str] = {""}
+
+    # reading
+
+    def path(self, path: bytes) -> str:
+        """Return the absolute path of a file."""
+        return f"{self.root}/{decode(path)}"
+
+    def stat(self, path: bytes) -> Stat | None:
+        """Return the `stat` of a file, None if it is missing or beyond a link."""
+        if not self.has_real_parent(path):
+            return None
+        try:
+            return self.fs.stat(self.path(path), follow=False)
+        except OSError:
+            return None
+
+    def has_real_parent(self, path: bytes) -> bool:
+        """Whether the directories above a file are directories, and not links."""
+        folder = decode(path.rpartition(b"/")[0])
+        pending: list[str] = []
+        while folder not in self._real:
+            pending.append(folder)
+            folder = folder.rpartition("/")[0]
+        for folder in reversed(pending):
+            try:
+                if not self.fs.stat(f"{self.root}/{folder}", follow=False).is_dir:
+                    return False
+            except OSError:
+                return False
+            self._real.add(folder)
+        return True
+
+    def forget_parents(self) -> None:
+        """Look at the directories again: some may be gone."""
+        self._real = {""}
+
+    def read(self, path: bytes, info: Stat, *, known: str | None = None) -> bytes:
+        """Return the content of a file as git stores it: with a link, its target."""
+        where = self.path(path)
+        if info.is_link:
+            return encode(self.fs.readlink(where))
+        if not info.is_file:
+            return b""
+        self.repository.git.budget.charge(info.size)
+        data = self.fs.read_bytes(where)
+        if b"\r" not in data:
+            return data
+        stored = None
+        if known is not None and known in self.repository.objects:
+            stored = self.repository.objects.read(known)[1]
+        return self.attributes.to_git(path, data, known=stored)
+
+    def hash(self, path: bytes, info: Stat, *, known: str | None = None) -> str:
+        """Return the name of the blob that a file would be."""
+        if info.is_dir:
+            return self.head_of_nested(path) or "0" * 40
+        data = self.read(path, info, known=known)
+        self.repository.git.budget.step(1 + len(data) // 8192)
+        return sha1(b"blob %d\0" % len(data) + data).hexdigest()
+
+    def head_of_nested(self, path: bytes) -> str | None:
+        """Return the commit of the repository in a directory, None without one."""
+        from agentsandbox.git.repository import is_repository
+
+        folder = f"{self.path(path)}/.git"
+        if self.fs.is_file(folder):
+            try:
+                text = self.fs.read_text(folder)
+            except OSError:
+                return None
+            target = text.removeprefix("gitdir: ").strip()
+            folder = target if target.startswith("/") else f"{self.path(path)}/{target}"
+        if not is_repository(self.fs, folder):
+            return None
+        from agentsandbox.git.refs import Refs
+
+        return Refs(self.fs, folder, folder, self.repository.git.budget, 0).read("HEAD")
+
+    def is_changed(self, entry: Entry, info: Stat) -> bool:
+        """Whether a file differs from its entry, by its content."""
+        mode = mode_of(info, file_mode=self.file_mode, known=entry.mode)
+        if mode != entry.mode or entry.intends:
+            return True
+        if mode == SUBMODULE:
+            head = self.head_of_nested(entry.path)
+            return head is not None and head != entry.oid
+        return self.hash(entry.path, info, known=entry.oid) != entry.oid
+
+    # ignoring
+
+    def _levels(self, folder: bytes) -> list[list[IgnoreRule]]:
+        """Return the rules for the names in a directory, the strongest first."""
+        levels: list[list[IgnoreRule]] = []
+        here = folder
+        while True:
+            rules = self._ignores.get(here)
+            if rules is None:
+                name = here + b"/.gitignore" if here else b".gitignore"
+                base = here + b"/" if here else b""
+                rules = self._ignores[here] = self._ignore_file(self.path(name), base, decode(name))
+            if rules:
+                levels.append(rules)
+            if not here:
+                break
+            here = here.rpartition(b"/")[0]
+        return levels + self._base_levels()
+
+    def _base_levels(self) -> list[list[IgnoreRule]]:
+        if self._base is None:
+            repository, config = self.repository, self.repository.config
+            xdg = repository.git.env.get("XDG_CONFIG_HOME") or f"{config.home}/.config"
+            place = config.get("core.excludesfile") or f"{xdg}/git/ignore"
+            self._base = [
+                self._ignore_file(f"{repository.common}/info/exclude", b"", ".git/info/exclude"),
+                self._ignore_file(config.expand(place), b"", place),
+            ]
+            self._base = [rules for rules in self._base if rules]
+        return self._base
+
+    def add_ignores(self, levels: Iterable[list[IgnoreRule]]) -> None:
+        """Add the rules of a command line, which are the strongest of the general ones."""
+        self._base = [*levels, *self._base_levels()]
+
+    def _ignore_file(self, path: str, base: bytes, origin: str) -> list[IgnoreRule]:
+        try:
+            info = self.fs.stat(path, follow=not path.startswith(f"{self.root}/"))
+            if not info.is_file or info.size > 8_000_000:
+                return []
+            data = self.fs.read_bytes(path)
+        except OSError:
+            return []
+        self.repository.git.budget.step(len(data) // 16)
+        return parse_ignores(data, base, origin)
+
+    def rule_for(self, path: bytes, is_dir: bool) -> IgnoreRule | None:
+        """Return the rule that decides about a path, not those about directories above it."""
+        return find_rule(self._levels(path.rpartition(b"/")[0]), path, is_dir)
+
+    def deciding_rule(self, path: bytes, is_dir: bool) -> IgnoreRule | None:
+        """Return the rule that ignores a path or a directory above it, or keeps it."""
+        at = path.find(b"/")
+        while at >= 0:
+            rule = self.rule_for(path[:at], True)
+            if rule is not None and not rule.negated:
+                return rule
+            at = path.find(b"/", at + 1)
+        return self.rule_for(path, is_dir)
+
+    def is_ignored(self, path: bytes, is_dir: bool) -> bool:
+        """Whether a path is ignored, by itself or with a directory above it."""
+        rule = self.deciding_rule(path, is_dir)
+        return rule is not None and not rule.negated
+
+    # writing
+
+    def make_parents(self, path: bytes) -> None:
+        """Make the directories above a file; what is in their way is removed."""
+        if self.has_real_parent(path):
+            return
+        parts = path.split(b"/")[:-1]
+        here = self.root
+        for part in parts:
+            here += "/" + decode(part)
+            try:
+                info = self.fs.stat(here, follow=False)
+            except OSError:
+                info = None
+            if info is not None and not info.is_dir:
+                self.fs.unlink(here)
+                info = None
+            if info is None:
+                self.fs.mkdir(here, 0o777 & ~self.repository.git.ctx.umask)
+            self._real.add(here[len(self.root) + 1 :])
+
+    def write(self, path: bytes, mode: int, oid: str) -> Entry:
+        """Write a file of the index to the worktree and return its entry."""
+        data = b"" if mode == SUBMODULE else self.repository.objects.blob(oid)
+        if mode != LINK and mode != SUBMODULE:
+            data = self.attributes.to_worktree(path, data)
+        self.write_data(path, mode, data)
+        entry = Entry(path, mode, oid)
+        entry.remember(self.fs.stat(self.path(path), follow=False))
+        return entry
+
+    def write_data(self, path: bytes, mode: int, data: bytes) -> None:
+        """Write a file with a content."""
+        if not is_safe_path(path, mode):
+            raise GitError(f"invalid path '{decode(path)}'", 128)
+        self.repository.git.budget.step(1 + len(data) // 8192)
+        self.make_parents(path)
+        where = self.path(path)
+        umask = self.repository.git.ctx.umask
+        try:
+            info = self.fs.stat(where, follow=False)
+        except OSError:
+            info = None
+        if mode == SUBMODULE:
+            if info is None or not info.is_dir:
+                self.fs.mkdir(where, 0o777 & ~umask)
+            return
+        if info is not None:
+            if info.is_dir:
+                self.fs.remove_tree(where)
+                self.forget_parents()
+            else:
+                self.fs.unlink(where)
+        if mode == LINK:
+            self.fs.symlink(decode(data), where)
+        else:
+            permissions = (0o777 if mode & 0o100 else 0o666) & ~umask
+            self.fs.write_bytes(where, data, permissions=permissions)
+
+    def remove(self, path: bytes) -> bool:
+        """Remove a file and the directories that become empty; return whether it was there."""
+        if not is_safe_path(path) or not self.has_real_parent(path):
+            return False
+        where = self.path(path)
+        try:
+            info = self.fs.stat(where, follow=False)
+        except OSError:
+            return False
+        if info.is_dir:
+            try:
+                self.fs.rmdir(where)
+            except OSError:
+                return False
+        else:
+            self.fs.unlink(where)
+        self.prune(path)
+        return True
+
+    def prune(self, path: bytes) -> None:
+        """Remove the directories above a path that are empty; not the working directory."""
+        here = self.repository.git.cwd.rstrip("/")
+        folder = path.rpartition(b"/")[0]
+        while folder:
+            where = self.path(folder)
+            if where == here or here.startswith(f"{where}/"):
+                return
+            try:
+                self.fs.rmdir(where)
+            except OSError:
+                return
+            self._real.discard(decode(folder))
+            folder = folder.rpartition(b"/")[0]
+
+
+# comparing
+
+
+class Scan:
+    """What `scan_worktree` found."""
+
+    def __init__(self) -> None:
+        self.changed: dict[bytes, tuple[str, int, Stat | None]] = {}
+        """(status "M", "T" or "D", mode now, stat) by path, of entries that differ."""
+        self.untracked: list[bytes] = []
+        """Paths, directories with a final "/"."""
+        self.ignored: list[bytes] = []
+        self.refreshed = False
+        """Whether entries got a new `stat`."""
+
+
+def scan_worktree(
+    tree: Worktree,
+    index: Index,
+    wanted: Pathspec = _EVERYTHING,
+    *,
+    untracked: str = "no",
+    ignored: str = "no",
+) -> Scan:
+    """Compare the index with the worktree. Entries that are the same but for `stat` are refreshed.
+
+    untracked  "no", "normal" (a directory with only untracked files is one path) or "all"
+    ignored    "no", "traditional" or "matching": whether ignored paths are listed
+    """
+    return _Scanner(tree, index, wanted, untracked, ignored).run()
+
+
+class _Scanner:
+    def __init__(
+        self, tree: Worktree, index: Index, wanted: Pathspec, untracked: str, ignored: str
+    ) -> None:
+        self.tree = tree
+        self.fs = tree.fs
+        self.index = index
+        self.wanted = wanted
+        self.untracked = untracked
+        self.ignored = ignored
+        self.found = Scan()
+        self.budget = tree.repository.git.budget
+        self.folders = folders_of(index)
+        self.old = index.mtime
+
+    def run(self) -> Scan:
+        found = self.found
+        looks = self.untracked != "no" or self.ignored != "no"
+        for folder, (names, entries, subfolders) in self.folders.items():
+            if self.wanted and not self.wanted.may_be_below(folder) and folder:
+                continue
+            path = f"{self.tree.root}/{decode(folder)}" if folder else self.tree.root
+            if folder and not self.tree.has_real_parent(folder + b"/x"):
+                self._all_gone(entries)
+                continue
+            self._compare(path, names, entries)
+            if looks:
+                self._look_around(folder, path or "/", names, subfolders)
+        found.untracked.sort()
+        found.ignored.sort()
+        return found
+
+    def _all_gone(self, entries: list[Entry]) -> None:
+        for entry in entries:
+            if self._is_wanted(entry):
+                self.found.changed[entry.path] = ("D", 0, None)
+
+    def _is_wanted(self, entry: Entry) -> bool:
+        if self.wanted and not self.wanted.matches(entry.path):
+            return False
+        return not (entry.skips or entry.assumed)
+
+    def _compare(self, path: str, names: list[str], entries: list[Entry]) -> None:
+        self.budget.step(1 + len(entries) // 4)
+        old, wanted = self.old, self.wanted
+        for entry, info in zip(entries, self.fs.examine(path or "/", names), strict=True):
+            if info is not None:
+                seen = entry.seen
+                if (
+                    seen is not None
+                    and seen[0] == info.mtime
+                    and seen[1] == info.ctime
+                    and seen[2] == info.size
+                    and seen[3] == info.ino
+                    and seen[4] == info.mode
+                    and seen[0] < old
+                ):
+                    continue
+            if wanted and not wanted.matches(entry.path):
+                continue
+            self._compare_closely(entry, info)
+
+    def _compare_closely(self, entry: Entry, info: Stat | None) -> None:
+        if entry.skips or entry.assumed:
+            return
+        path = entry.path
+        if info is None:
+            info = self.tree.stat(path)
+        if info is None or (info.is_dir and entry.mode != SUBMODULE):
+            self.found.changed[path] = ("D", 0, None)
+            return
+        mode = mode_of(info, file_mode=self.tree.file_mode, known=entry.mode)
+        if entry.stage:
+            self.found.changed.setdefault(path, ("M", mode, info))
+            return
+        if mode == entry.mode and not entry.intends and mode != SUBMODULE and entry.is_fresh(info):
+            if info.mtime < self.old:
+                entry.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
+                return
+            if self.tree.hash(path, info, known=entry.oid) == entry.oid:
+                return
+        elif not self.tree.is_changed(entry, info):
+            fresh = entry.copy()
+            fresh.remember(info)
+            self.index.entries[(path, entry.stage)] = fresh
+            self.found.refreshed = self.found.refreshed or mode != SUBMODULE
+            return
+        kind = "T" if mode & 0o170000 != entry.mode & 0o170000 else "M"
+        self.found.changed[path] = (kind, mode, info)
+
+    # untracked files
+
+    def _look_around(
+        self, folder: bytes, path: str, names: list[str], subfolders: frozenset[str]
+    ) -> None:
+        try:
+            there, kinds = self.fs.scan(path)
+        except OSError:
+            return
+        if there == names:
+            return
+        tracked = frozenset(names)
+        base = folder + b"/" if folder else b""
+        for name, kind in zip(there, kinds, strict=True):
+            self.budget.step()
+            if name in tracked or (kind == _DIRECTORY and name in subfolders):
+                continue
+            if name == ".git":
+                continue
+            self._untracked(base + encode(name), kind)
+
+    def _untracked(self, path: bytes, kind: int) -> None:
+        is_dir = kind == _DIRECTORY
+        if kind not in (_DIRECTORY, _REGULAR, _LINK):
+            return
+        wanted = self.wanted
+        if wanted and not (wanted.matches(path, is_dir) or (is_dir and wanted.may_be_below(path))):
+            return
+        rule = self.tree.rule_for(path, is_dir)
+        if rule is not None and not rule.negated:
+            if self.ignored != "no":
+                self._add_ignored(path, is_dir)
+            return
+        if not is_dir:
+            if self.untracked != "no":
+                self.found.untracked.append(path)
+            return
+        if self._is_repository(path):
+            if self.untracked != "no":
+                self.found.untracked.append(path + b"/")
+            return
+        self._untracked_folder(path)
+
+    def _is_repository(self, path: bytes) -> bool:
+        where = f"{self.tree.path(path)}/.git"
+        if not self.fs.exists(where, follow=False):
+            return False
+        from agentsandbox.git.repository import is_repository
+
+        return self.fs.is_file(where) or is_repository(self.fs, where)
+
+    def _add_ignored(self, path: bytes, is_dir: bool) -> None:
+        if is_dir and self.untracked == "all" and self.ignored == "traditional":
+            for file in self._files(path):
+                self.found.ignored.append(file)
+        elif not is_dir or self.ignored == "matching" or self._has_files(path):
+            self.found.ignored.append(path + b"/" if is_dir else path)
+
+    def _files(self, folder: bytes) -> list[bytes]:
+        found = []
+        pending = [folder]
+        while pending:
+            here = pending.pop()
+            try:
+                names, kinds = self.fs.scan(self.tree.path(here))
+            except OSError:
+                continue
+            for name, kind in zip(names, kinds, strict=True):
+                self.budget.step()
+                path = here + b"/" + encode(name)
+                if kind == _DIRECTORY:
+                    pending.append(path)
+                else:
+                    found.append(path)
+        return sorted(found)
+
+    def _has_files(self, folder: bytes) -> bool:
+        pending = [folder]
+        while pending:
+            here = pending.pop()
+            try:
+                names, kinds = self.fs.scan(self.tree.path(here))
+            except OSError:
+                continue
+            self.budget.step(1 + len(names) // 16)
+            for name, kind in zip(names, kinds, strict=True):
+                if kind != _DIRECTORY:
+                    return True
+                pending.append(here + b"/" + encode(name))
+        return False
+
+    def _untracked_folder(self, folder: bytes) -> None:
+        """List a directory in which nothing is tracked."""
+        inner = _Scanner(self.tree, Index(), self.wanted, "all", self.ignored)
+        inner.folders = {}
+        pending = [folder]
+        whole = (
+            self.untracked == "normal"
+            and (not self.wanted or self.wanted.covers(folder))
+            and not self.wanted.excluded
+        )
+        while pending:
+            here = pending.pop()
+            try:
+                names, kinds = self.fs.scan(self.tree.path(here))
+            except OSError:
+                continue
+            for name, kind in zip(names, kinds, strict=True):
+                self.budget.step()
+                path = here + b"/" + encode(name)
+                if kind != _DIRECTORY:
+                    if name != ".git":
+                        inner._untracked(path, kind)
+                elif name == ".git":
+                    continue
+                elif inner._is_repository(path):
+                    inner.found.untracked.append(path + b"/")
+                else:
+                    rule = self.tree.rule_for(path, True)
+                    if rule is not None and not rule.negated:
+                        if self.ignored != "no":
+                            inner._add_ignored(path, True)
+                    elif not self.wanted or self.wanted.may_be_below(path):
+                        pending.append(path)
+            if whole and inner.found.untracked and self.ignored == "no":
+                break
+        if self.untracked != "no" and inner.found.untracked:
+            if whole:
+                self.found.untracked.append(folder + b"/")
+            else:
+                self.found.untracked += inner.found.untracked
+        if inner.found.ignored:
+            if (
+                self.untracked == "normal"
+                and not inner.found.untracked
+                and (self.ignored == "traditional")
+            ):
+                self.found.ignored.append(folder + b"/")
+            else:
+                self.found.ignored += inner.found.ignored
+
+
+def folders_of(index: Index) -> dict[bytes, tuple[list[str], list[Entry], frozenset[str]]]:
+    """Return (names, entries, names of directories) of each directory with entries, in order."""
+    grouped: dict[bytes, tuple[list[str], list[Entry]]] = {b"": ([], [])}
+    below: dict[bytes, set[str]] = {b"": set()}
+    last: bytes | None = None
+    names: list[str] = []
+    entries: list[Entry] = []
+    for entry in index:
+        folder, _, name = entry.path.rpartition(b"/")
+        if folder != last:
+            last = folder
+            if folder not in grouped:
+                _add_folder(folder, grouped, below)
+            names, entries = grouped[folder]
+        if entry.stage > 1 and names and entries[-1].path == entry.path:
+            continue
+        names.append(decode(name))
+        entries.append(entry)
+    return {folder: (*grouped[folder], frozenset(below[folder])) for folder in sorted(grouped)}
+
+
+def _add_folder(
+    folder: bytes,
+    grouped: dict[bytes, tuple[list[str], list[Entry]]],
+    below: dict[bytes, set[str]],
+) -> None:
+    while folder not in grouped:
+        grouped[folder] = ([], [])
+        below.setdefault(folder, set())
+        above, _, name = folder.rpartition(b"/")
+        below.setdefault(above, set()).add(decode(name))
+        if above in grouped:
+            return
+        folder = above
+
+
+def smudge_racy(repository: Repository, index: Index) -> None:
+    """Mark entries that changed within the clock's tick in which the old index was written."""
+    if not index.mtime or repository.worktree is None:
+        return
+    tree: Worktree | None = None
+    second = int(index.mtime)
+    for key, entry in list(index.entries.items()):
+        if entry.mtime < second or entry.mtime == 0:
+            continue
+        if entry.mtime + entry.mtime_ns / 1e9 < index.mtime:
+            continue
+        tree = tree or Worktree(repository)
+        info = tree.stat(entry.path)
+        if (
+            info is not None
+            and entry.is_fresh(info)
+            and not info.is_dir
+            and (tree.hash(entry.path, info, known=entry.oid) != entry.oid)
+        ):
+            smudged = entry.copy()
+            smudged.size = 0
+            index.entries[key] = smudged
+
+
+def refuse_beyond_link(tree: Worktree, path: bytes, shown: str) -> None:
+    """Raise if a path leads through a link."""
+    at = path.find(b"/")
+    while at >= 0:
+        try:
+            if tree.fs.stat(tree.path(path[:at]), follow=False).is_link:
+                raise Fatal(f"pathspec '{shown}' is beyond a symbolic link")
+        except OSError:
+            return
+        at = path.find(b"/", at + 1)

@@ -1,0 +1,5 @@
+import os, sys
+
+sys.stdout.write("partial")
+sys.stdout.flush()
+os._exit(3)

@@ -1,0 +1,6 @@
+import getpass
+
+try:
+    print(repr(getpass.getpass()))
+except EOFError:
+    print("eof")

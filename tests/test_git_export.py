@@ -1,0 +1,64 @@
+"""Real git reads what the sandbox's git wrote, and the other way round."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from agentsandbox import Sandbox
+
+GIT = shutil.which("git")
+ENV = {
+    "GIT_AUTHOR_NAME": "A U Thor", "GIT_AUTHOR_EMAIL": "a@example.com",
+    "GIT_COMMITTER_NAME": "C O Mitter", "GIT_COMMITTER_EMAIL": "c@example.com",
+}  # fmt: skip
+SCRIPT = """
+git init -q -b main . && mkdir -p d/e && echo one > a && echo x > d/e/x && ln -s a l
+printf 'bin\\0ary' > b; chmod +x a; git add . && git commit -qm first
+git switch -qc side && echo two >> a && git commit -qam second && git tag -a v1 -m annotated
+git mv d/e/x y && git commit -qm third && git switch -q main && git branch -m main trunk
+git commit -q --allow-empty -m empty
+"""
+
+
+def real(folder: Path, *words: str) -> str:
+    done = subprocess.run(
+        [str(GIT), "-C", str(folder), "-c", "safe.directory=*", *words],
+        capture_output=True, text=True, check=False,
+        env={"PATH": "/usr/bin:/bin", "HOME": str(folder)},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.skipif(GIT is None, reason="needs git")
+def test_real_git_reads_the_repository(tmp_path: Path) -> None:
+    with Sandbox(cwd="/work", env=ENV) as sandbox:
+        made = sandbox.execute(SCRIPT + "git log --all --format='%H %s %D'; git status --porcelain")
+        assert made.exit_code == 0, made.stderr
+        sandbox.files.export(tmp_path / "out", "/work")
+    out = tmp_path / "out"
+    assert "error" not in real(out, "fsck", "--strict")
+    assert real(out, "log", "--all", "--format=%H %s %D") == made.stdout
+    assert real(out, "status", "--porcelain") == ""
+
+
+@pytest.mark.skipif(GIT is None, reason="needs git")
+def test_the_sandbox_reads_packs_of_real_git(tmp_path: Path) -> None:
+    repository = tmp_path / "r"
+    repository.mkdir()
+    real(repository, "init", "-q", "-b", "main")
+    for number in range(5):
+        (repository / "f").write_text("".join(f"line {n}\n" for n in range(200 + number)))
+        real(repository, "add", ".")
+        real(repository, "-c", "user.name=x", "-c", "user.email=x@y", "commit", "-qm", f"n{number}")
+    real(repository, "gc", "-q")
+    expected = real(repository, "log", "--stat", "-p")
+    with Sandbox(cwd="/work", env=ENV) as sandbox:
+        sandbox.files.import_folder(repository, "/work/r")
+        found = sandbox.execute("cd r && git log --stat -p && git status --porcelain")
+    assert found.exit_code == 0, found.stderr
+    assert found.stdout == expected
