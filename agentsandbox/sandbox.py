@@ -166,7 +166,7 @@ class Sandbox:
             from agentsandbox.isolation.supervisor import refuse_unsupported
 
             refuse_unsupported(
-                mounts=bool(chosen.mounts), commands=bool(chosen.commands),
+                commands=bool(chosen.commands),
                 python=chosen.python is not None, javascript=chosen.javascript is not None,
                 network=chosen.network is not None,
             )  # fmt: skip

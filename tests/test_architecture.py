@@ -104,6 +104,7 @@ DYNAMIC_GETATTR = {
     "skills/__init__.py": "lazy names", "cli": "lazy commands",
     "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model",
     "sandbox.py": "fields of Stats", "isolation/states.py": "slots",
+    "isolation/mounted.py": "methods by table",
     "commands/_files/compression.py": "parameters of zstd",
     "files/values.py": "fields of the values", "skills/config.py": "settings by table",
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes",
@@ -178,8 +179,11 @@ OTHER_MEANINGS = {
     "files": ("file link tar timeout zip", "kinds of entries and of archives, a limit"),
     "manager.py": ("id", "an argument"),
     "isolation": (
-        "file hostname lzma sqlite3 timeout",
-        "kinds of streams, options of a sandbox, modules of Python, a limit",
+        (
+            "chmod file hostname link lzma mkdir mkfifo readlink realpath rename rmdir sqlite3 "
+            "stat timeout truncate unlink"
+        ),
+        "streams, options of a sandbox, modules of Python, a limit, methods of filesystems",
     ),
     "sandbox.py": ("hostname", "an option of a sandbox"),
     "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),

@@ -20,7 +20,10 @@ import pytest
 from agentsandbox import (
     AgentSkill,
     CommandRequest,
+    HostFileSystem,
+    HostInput,
     Limits,
+    MemoryFileSystem,
     Sandbox,
     SandboxError,
 )
@@ -217,6 +220,53 @@ def test_the_clock_is_the_hosts() -> None:
         assert sandbox.execute("date -u +%F; touch a; stat -c %Y a").stdout == (
             "1970-01-02\n86400\n"
         )
+
+
+def test_mounts_stay_in_the_host(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("one\ntwo\n")
+    (tmp_path / "d").mkdir()
+    memory = MemoryFileSystem()
+    memory.write_text("/m", "memory\n")
+    mounts = {"/host": HostFileSystem(tmp_path, read_only=False), "/mem": memory}
+    with Sandbox(isolation="process", mounts=mounts) as sandbox:
+        shown = sandbox.execute(
+            "cd /host; ls; read x < a; echo $x; sort -r a > d/b; cat d/b /mem/m; rm a; cp -r d e;"
+            " echo more >> d/b; ln -s b d/l; stat -c %s d/b; cat nope; touch -d @5 d/b; ls d"
+        )
+        assert shown.stdout == "a\nd\none\ntwo\none\nmemory\n13\nb\nl\n"
+        assert shown.stderr == "cat: nope: No such file or directory\n"
+        assert (tmp_path / "d/b").read_text() == "two\none\nmore\n"
+        assert (tmp_path / "d/b").stat().st_mtime == 5
+        assert not (tmp_path / "a").exists()
+        sandbox.fs.makedirs("/later")
+        sandbox.fs.mount("/later/m", memory)
+        assert sandbox.execute("cat /later/m/m").stdout == "memory\n"
+        session_of(sandbox).rest()
+        assert sandbox.execute("cat /mem/m").stdout == "memory\n"
+        with sandbox.fork() as twin:
+            assert twin.execute("cat /later/m/m").stdout == "memory\n"
+
+
+def test_a_file_of_a_mount_is_closed_with_its_worker(tmp_path: Path) -> None:
+    (tmp_path / "a").write_text("a")
+    with Sandbox(isolation="process", mounts={"/host": HostFileSystem(tmp_path)}) as sandbox:
+        sandbox.execute("for i in {1..300}; do cat /host/a; done; exec 3< /host/a")
+        assert len(session_of(sandbox).mounted._files) == 1
+        session_of(sandbox).rest()
+        assert not session_of(sandbox).mounted._files
+
+
+def test_an_input_of_the_host(sandbox: Sandbox) -> None:
+    reader, writer = os.pipe()
+    try:
+        source = HostInput(reader)
+        assert sandbox.execute("echo no reading", stdin=source).stdout == "no reading\n"
+        threading.Timer(0.1, os.write, [writer, b"1\n2\n3\n"]).start()
+        assert sandbox.execute("read x; echo got $x", stdin=source).stdout == "got 1\n"
+        threading.Timer(0.1, os.close, [writer]).start()
+        assert sandbox.execute("cat", stdin=source).stdout == "2\n3\n"
+    finally:
+        os.close(reader)
 
 
 def test_what_is_not_supported_is_refused(sandbox: Sandbox) -> None:
@@ -428,7 +478,7 @@ class Hostile:
 
 def done(**changes: object) -> Callable[[socket.socket, Wire], None]:
     head = {"status": 0, "limit": None, "cwd": "/", "jobs": 0, **changes}
-    blobs = head.pop("blobs", [b"", b"", b"", b"", b""])
+    blobs = head.pop("blobs", [b""] * 6)
     return lambda _, wire: wire.send("done", head, *blobs)  # type: ignore[misc]
 
 
@@ -472,13 +522,13 @@ HOSTILE = {
     "a directory with NUL": done(cwd="/a\0b"),
     "no directory": done(cwd=None),
     "too few blobs": done(blobs=[b""]),
-    "a difference that is none": done(blobs=[b"xxxxxxxx", b"", b"", b"", b""]),
-    "sizes that are cut off": done(blobs=[b"", b"", b"xxx", b"", b""]),
-    "output that does not add up": done(blobs=[b"", b"", b"\xff\0\0\0", b"x", b""]),
+    "a difference that is none": done(blobs=[b"xxxxxxxx", b"", b"", b"", b"", b""]),
+    "sizes that are cut off": done(blobs=[b"", b"", b"xxx", b"", b"", b""]),
+    "output that does not add up": done(blobs=[b"", b"", b"\xff\0\0\0", b"x", b"", b""]),
     "too much output": done(
-        blobs=[b"", b"", (1 << 21).to_bytes(4, "little"), b"x" * (1 << 20), b""]
+        blobs=[b"", b"", (1 << 21).to_bytes(4, "little"), b"x" * (1 << 20), b"", b""]
     ),
-    "too much state": done(blobs=[b"", b"x" * (12 << 20), b"", b"", b""]),
+    "too much state": done(blobs=[b"", b"x" * (12 << 20), b"", b"", b"", b""]),
 }
 
 

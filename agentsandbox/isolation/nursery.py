@@ -32,7 +32,7 @@ rm /tmp/x; (sleep 0) & wait; find /tmp -name '*.x' | xargs echo; date -u +%s
 echo '{"a":1}' | jq .a; md5sum /etc/passwd
 """
 
-_ROOMS = ("commands", "contract", "kernel", "shell", "runtime", "network", "isolation")
+_ROOMS = ("commands", "contract", "kernel", "shell", "runtime", "network", "git")
 """What scripts run through: all of its modules are loaded before the first fork."""
 
 _LIBRARIES = (
@@ -77,14 +77,11 @@ def _warm_up() -> None:
     """Import every module that scripts run through, and use the most frequent ones."""
     ctypes.CDLL(None)
     for name in _LIBRARIES:
-        try:
-            importlib.import_module(name)
-        except ImportError:  # an extra that is not installed, or a Python without it
-            continue
+        _import(name)
     for room in _ROOMS:
         package = importlib.import_module(f"agentsandbox.{room}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
-            importlib.import_module(found.name)
+            _import(found.name)
     for name in names():
         COMMANDS.find(name)
     fs = MemoryFileSystem(base=debian_tree("agent", "sandbox", sorted(names())))
@@ -97,6 +94,13 @@ def _warm_up() -> None:
     for _ in range(2):
         session.call(_WARM_UP, None, None, None, None, (), "keep", None, None, None).run()
     session.close()
+
+
+def _import(name: str) -> None:
+    try:
+        importlib.import_module(name)
+    except ImportError:  # an extra that is not installed, or a Python without it
+        pass
 
 
 def _midnight() -> float:

@@ -19,11 +19,13 @@ from array import array
 from time import monotonic
 
 from agentsandbox.errors import LimitReached, PipeClosed, SandboxError, Unwind
+from agentsandbox.host_input import HostInput
 from agentsandbox.isolation.messages import ProtocolError, unpacked
+from agentsandbox.isolation.mounted import MountedFiles
 from agentsandbox.isolation.supervisor import Nursery, Worker, missing, nursery
 from agentsandbox.kernel.budget import CANCELLED, Budget
 from agentsandbox.kernel.fs.deltas import DeltaError, difference, patched
-from agentsandbox.kernel.streams import OutputLog, decode, encode
+from agentsandbox.kernel.streams import BLOCK, OutputLog, decode, encode
 from agentsandbox.policy import CommandRequest, refusal_of
 from agentsandbox.result import ExecutionResult
 
@@ -33,7 +35,6 @@ if TYPE_CHECKING:
     from typing import Any, Literal
 
     from agentsandbox.errors import LimitName
-    from agentsandbox.host_input import HostInput
     from agentsandbox.isolation.messages import Message
     from agentsandbox.kernel.fs.memory import MemoryFileSystem, Snapshot
     from agentsandbox.limits import Limits
@@ -90,7 +91,7 @@ class IsolatedSession:
 
     __slots__ = (
         "__weakref__", "_active", "_nursery", "_on_skill", "_setup", "_skills", "clock", "cwd",
-        "fs", "jobs", "limits", "policies", "report", "state", "synced", "worker",
+        "fs", "jobs", "limits", "mounted", "policies", "report", "state", "synced", "worker",
     )  # fmt: skip
 
     def __init__(
@@ -122,6 +123,7 @@ class IsolatedSession:
         self.jobs = 0
         """Background jobs in the worker, which would end with it."""
         self.report: Mapping[str, str] = {}
+        self.mounted = MountedFiles()
         self._nursery: Nursery | None = None
         self._skills: Sequence[tuple[str, str]] = ()
         self._active: Sequence[str] = ()
@@ -140,13 +142,16 @@ class IsolatedSession:
         pause: Pause | None,
     ) -> IsolatedExecution:
         """Return a call of a script, as `Session.call` does."""
-        if not (stdin is None or isinstance(stdin, (str, bytes, bytearray, memoryview))):
-            raise SandboxError("a HostInput with isolation='process' is not supported yet")
-        if self.fs.mounted:
-            raise SandboxError("mounts with isolation='process' are not supported yet")
+        data, source = b"", None
+        if isinstance(stdin, str):
+            data = encode(stdin)
+        elif isinstance(stdin, HostInput):
+            source = stdin
+        elif stdin is not None:
+            data = bytes(stdin)
         head = {
             "timeout": timeout,
-            "stdin": stdin is not None,
+            "stdin": "asked" if source is not None else stdin is not None,
             "env": None if env is None else dict(env),
             "cwd": cwd,
             "args": list(args),
@@ -154,9 +159,8 @@ class IsolatedSession:
             "live": on_output is not None,
             "policy": policy is not None or bool(self.policies),
         }
-        data = encode(stdin) if isinstance(stdin, str) else bytes(stdin or b"")
         policies = self.policies if policy is None else (*self.policies, policy)
-        return IsolatedExecution(self, script, head, data, on_output, policies, pause)
+        return IsolatedExecution(self, script, head, data, source, on_output, policies, pause)
 
     def _ask(self) -> None:
         """Run an empty script, to learn from a worker what only it knows."""
@@ -221,29 +225,31 @@ class IsolatedSession:
     def begin(self, worker: Worker, head: dict[str, Any], script: bytes, stdin: bytes) -> Snapshot:
         """Send a call; return the files that the worker begins with."""
         now = self.fs.snapshot()
+        mounts = [[path, self.mounted.number_of(fs)] for path, fs in now.mounted]
         if self.synced is None:
             setup = {**self._setup, "limits": self.limits.as_dict(), "cwd": self.cwd}
             setup["clock"] = self.clock is not None
             setup["now"] = None if self.clock is None else self.clock()
+            setup["mounts"] = mounts
             setup["observed"] = self._on_skill is not None
             worker.wire.send("setup", setup, difference(None, now), self.state.data)
             delta = b""
         else:
             delta = difference(self.synced, now)
         more = {"directory": self.cwd, "skills": self._skills, "active": self._active}
-        worker.wire.send("execute", {**head, **more}, script, delta, stdin)
+        worker.wire.send("execute", {**head, **more, "mounts": mounts}, script, delta, stdin)
         return now
 
     def adopt(self, before: Snapshot, changed: bytes) -> None:
         """Take over what the worker has changed; what the host wrote meanwhile stays."""
-        after = patched(before, changed, self.limits)
+        after = patched(before, changed, self.limits, before.mounted)
         here = self.fs.snapshot()
         if here.root is before.root and here.hard is before.hard:
             if after is not before:
                 self.fs.restore(after)
         elif changed:
             try:
-                self.fs.restore(patched(here, changed, self.limits))
+                self.fs.restore(patched(here, changed, self.limits, here.mounted))
             except DeltaError:  # both changed the same directories: the script was asked to run
                 self.fs.restore(after)
         self.synced = after
@@ -257,6 +263,7 @@ class IsolatedSession:
     def lose_worker(self) -> None:
         """End the worker; the next call has a new one."""
         worker, self.worker, self.synced, self.jobs = self.worker, None, None, 0
+        self.mounted.close()
         if worker is None:
             return
         if self._nursery is not None:
@@ -279,8 +286,8 @@ class IsolatedExecution:
     """One call: see `runtime.session.Execution`, whose place it has."""
 
     __slots__ = (
-        "_before", "_cancelled_at", "_head", "_live", "_owes", "_pause", "_policies", "_stdin",
-        "_worker", "budget", "log", "result", "script", "session",
+        "_before", "_cancelled_at", "_head", "_live", "_owes", "_pause", "_policies", "_source",
+        "_stdin", "_worker", "budget", "log", "result", "script", "session",
     )  # fmt: skip
 
     def __init__(
@@ -289,6 +296,7 @@ class IsolatedExecution:
         script: str,
         head: dict[str, Any],
         stdin: bytes,
+        source: HostInput | None,
         on_output: Callable[[str, bytes], None] | None,
         policies: tuple[Policy, ...],
         pause: Pause | None,
@@ -302,6 +310,7 @@ class IsolatedExecution:
         self._head = head
         self._live = on_output is not None
         self._stdin = stdin
+        self._source = source
         self._policies = policies
         self._pause = pause
         self._worker: Worker | None = None
@@ -389,7 +398,7 @@ class IsolatedExecution:
 
     def _done(self, message: Message) -> tuple[int, LimitName | None]:
         session = self.session
-        changed, data, sizes, output, exported = message.parts(5)
+        changed, data, sizes, output, exported, unread = message.parts(6)
         status = message.number("status", 0, 255)
         cwd = message.text("cwd")
         limit = message.head.get("limit")
@@ -402,6 +411,9 @@ class IsolatedExecution:
         entries = _entries(sizes, output)
         if self.log.size + len(output) > self.log.limit:
             raise ProtocolError("more output than the limits allow")
+        if self._source is not None and len(unread) <= 2 * BLOCK:
+            self._source.put_back(unread)
+        session.mounted.release(message.head.get("released", []))
         assert self._before is not None
         session.adopt(self._before, changed)
         session.finish(State(data, exported), cwd, message.number("jobs"))
@@ -473,7 +485,9 @@ class IsolatedExecution:
         self, worker: Worker, moved: float, answer: dict[str, Any], verdict: str
     ) -> None:
         self._owes = False
-        worker.wire.send("answer", {**answer, "moved": moved, "verdict": verdict})
+        data = answer.pop("data", None)
+        blobs = () if data is None else (data,)
+        worker.wire.send("answer", {**answer, "moved": moved, "verdict": verdict}, *blobs)
 
     def _output(self, message: Message) -> dict[str, Any]:
         (data,) = message.parts(1)
@@ -488,6 +502,22 @@ class IsolatedExecution:
         if clock is None:
             raise ProtocolError("asks for a clock that there is not")
         return {"now": clock()}
+
+    def _mounted(self, message: Message) -> dict[str, Any]:
+        return self.session.mounted.answer(message)
+
+    def _input_ready(self, message: Message) -> dict[str, Any]:
+        del message
+        return {"ready": self._input_of_host().has_input()}
+
+    def _input(self, message: Message) -> dict[str, Any]:
+        del message
+        return {"data": self._input_of_host().read(BLOCK)}
+
+    def _input_of_host(self) -> HostInput:
+        if self._source is None:
+            raise ProtocolError("asks for an input that there is not")
+        return self._source
 
     def _skill(self, message: Message) -> dict[str, Any]:
         self.session.skill_script(message.text("skill"), message.text("path"))
@@ -525,6 +555,9 @@ _REQUESTS: dict[str, Callable[[IsolatedExecution, Message], dict[str, Any]]] = {
     "clock": IsolatedExecution._now,
     "skill": IsolatedExecution._skill,
     "policy": IsolatedExecution._policy,
+    "mounted": IsolatedExecution._mounted,
+    "input_ready": IsolatedExecution._input_ready,
+    "input": IsolatedExecution._input,
 }
 
 

@@ -24,6 +24,7 @@ from agentsandbox.commands import COMMANDS, names
 from agentsandbox.errors import LimitReached, PipeClosed
 from agentsandbox.isolation.confinement import confine
 from agentsandbox.isolation.messages import ProtocolError, Wire, packed
+from agentsandbox.isolation.proxies import Mounts, RemoteInput
 from agentsandbox.isolation.states import loaded, saved
 from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.fs.deltas import difference, patched
@@ -39,7 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from agentsandbox.host_input import HostInput
     from agentsandbox.isolation.messages import Message
+    from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.fs.memory import Snapshot
     from agentsandbox.result import ExecutionResult
     from agentsandbox.shell.interpreter.forks import Kept
@@ -111,7 +114,8 @@ class Worker:
         clock = self._clock if options["clock"] else time.time
         self.fs = fs = MemoryFileSystem(limits, time.time)
         fs.uid = 0
-        self.synced: Snapshot = patched(None, delta, limits)
+        self.mounts = Mounts(self._ask)
+        self.synced: Snapshot = patched(None, delta, limits, self._mounted(options["mounts"]))
         fs.restore(self.synced)
         fs.clock = clock
         self._now: float | None = options["now"]
@@ -124,6 +128,9 @@ class Worker:
         logger.handlers = [_ToHost(wire)]
         logger.propagate = False
 
+    def _mounted(self, mounts: list[list[Any]]) -> tuple[tuple[str, FileSystem], ...]:
+        return tuple((path, self.mounts.proxy(number)) for path, number in mounts)
+
     def _cancel(self, *_: object) -> None:
         self.session.machine.budget.cancel()
 
@@ -133,16 +140,20 @@ class Worker:
         script, delta, stdin = message.parts(3)
         session = self.session
         if delta:
-            self.synced = patched(self.synced, delta, self.limits)
+            mounted = self._mounted(head["mounts"])
+            self.synced = patched(self.synced, delta, self.limits, mounted)
             self.fs.restore(self.synced)
         if session.cwd != head["directory"]:
             session.change_directory(head["directory"])
         session.use_skills([(path, name) for path, name in head["skills"]], head["active"])
         self._now = None
+        source: bytes | HostInput | None = stdin if head["stdin"] else None
+        if head["stdin"] == "asked":
+            source = RemoteInput(self._ask)
         execution = session.execution(
             str(script, "utf-8", "surrogateescape"),
             head["timeout"],
-            stdin if head["stdin"] else None,
+            source,
             head["env"],
             head["cwd"],
             head["args"],
@@ -151,9 +162,11 @@ class Worker:
             self._rule if head["policy"] else None,
             None,
         )
-        self._send_result(execution.run(), live=head["live"])
+        result = execution.run()
+        unread = source.unread() if isinstance(source, RemoteInput) else b""
+        self._send_result(result, unread, live=head["live"])
 
-    def _send_result(self, result: ExecutionResult, *, live: bool) -> None:
+    def _send_result(self, result: ExecutionResult, unread: bytes, *, live: bool) -> None:
         session = self.session
         now = self.fs.snapshot()
         changed = difference(self.synced, now)
@@ -166,20 +179,24 @@ class Worker:
                 "limit": result.limit,
                 "cwd": session.cwd,
                 "jobs": len(session.machine.scheduler.processes),
+                "released": self.mounts.released,
             },
             changed,
             saved(session.kept(running=False)),
             array("I", [len(data) << 1 | stream & 1 for stream, data in entries]).tobytes(),
             b"".join([data for _, data in entries]),
             packed([f"{name}={value}" for name, value in session.exported().items()]),
+            unread,
         )
+        self.mounts.released = []
 
     # requests
 
-    def _ask(self, kind: str, head: dict[str, Any], *blobs: bytes) -> dict[str, Any]:
-        """Send a request and return the head of the answer."""
+    def _ask(self, kind: str, head: dict[str, Any], *blobs: bytes) -> Message:
+        """Send a request and return the answer."""
         self.wire.send(kind, head, *blobs)
-        answer = self.wire.receive().head
+        message = self.wire.receive()
+        answer = message.head
         budget = self.session.machine.budget
         budget.deadline += answer["moved"]
         if answer["verdict"] == "ended":
@@ -189,13 +206,13 @@ class Worker:
             raise PipeClosed
         if answer["verdict"] == "failed":
             raise HostFailure
-        return answer
+        return message
 
     def _write(self, stream: str, data: bytes) -> None:
         self._ask("output", {"stream": 1 if stream == "stdout" else 2}, data)
 
     def _clock(self) -> float:
-        return float(self._ask("clock", {})["now"]) if self._now is None else self._now
+        return float(self._ask("clock", {}).head["now"]) if self._now is None else self._now
 
     def _skill_script(self, skill: str, path: str) -> None:
         self._ask("skill", {"skill": skill, "path": path})
@@ -209,7 +226,7 @@ class Worker:
             "of_skill": request.skill is not None,
         }
         words = packed([request.cwd, request.skill or "", *argv])
-        refusal: str | None = self._ask("policy", facts, words)["refusal"]
+        refusal: str | None = self._ask("policy", facts, words).head["refusal"]
         return refusal
 
 
