@@ -72,9 +72,9 @@ class HostInput(Stream):
 
     def has_input(self) -> bool:
         """Whether a read would return at once."""
-        return bool(self._held) or self._is_at_end or self.is_ready()
+        return bool(self._held) or self._is_at_end or self._is_ready()
 
-    def is_ready(self) -> bool:
+    def _is_ready(self) -> bool:
         """Whether the next block, or the end, is there."""
         from select import select
 
@@ -89,18 +89,18 @@ class HostInput(Stream):
             return False
         while self.scheduler is not None and not self.has_input():
             self.scheduler.block(self.has_input, POLL_SECONDS)
-        self._held = self.next_block()
+        self._held = self._next_block()
         self._is_at_end = not self._held
         return not self._is_at_end
 
-    def next_block(self) -> bytes:
+    def _next_block(self) -> bytes:
         """Read the next block, b"" at the end, which may take time unless it is ready."""
         return os.read(self._descriptor, BLOCK)
 
-    def unread(self) -> bytes:
+    def _unread(self) -> bytes:
         """Return what was read ahead and nobody has taken."""
         return self._held
 
-    def put_back(self, data: bytes) -> None:
+    def _put_back(self, data: bytes) -> None:
         """Make `data` what is read next."""
         self._held = data + self._held

@@ -557,7 +557,7 @@ class Sandbox:
         """Return what confines the scripts' process, by layer: "in force: …" or "not in force: …".
 
         Empty with `isolation="thread"`, where nothing but this library confines a script. Layers
-        (see `docs/isolation.md`): "memory", "resources", "landlock", "seccomp". Starts a process if
+        (see docs/isolation.md): "memory", "resources", "landlock", "seccomp". Starts a process if
         there is none.
         """
         if self._options.isolation == "thread":

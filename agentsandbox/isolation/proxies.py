@@ -210,8 +210,8 @@ class RemoteInput(HostInput):
         super().__init__(-1)
         self._ask = ask
 
-    def is_ready(self) -> bool:
+    def _is_ready(self) -> bool:
         return bool(self._ask("input_ready", {}).head["ready"])
 
-    def next_block(self) -> bytes:
+    def _next_block(self) -> bytes:
         return self._ask("input", {}).blobs[0]

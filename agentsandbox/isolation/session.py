@@ -412,7 +412,7 @@ class IsolatedExecution:
         if self.log.size + len(output) > self.log.limit:
             raise ProtocolError("more output than the limits allow")
         if self._source is not None and len(unread) <= 2 * BLOCK:
-            self._source.put_back(unread)
+            self._source._put_back(unread)
         session.mounted.release(message.head.get("released", []))
         assert self._before is not None
         session.adopt(self._before, changed)

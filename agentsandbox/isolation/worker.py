@@ -163,7 +163,7 @@ class Worker:
             None,
         )
         result = execution.run()
-        unread = source.unread() if isinstance(source, RemoteInput) else b""
+        unread = source._unread() if isinstance(source, RemoteInput) else b""
         self._send_result(result, unread, live=head["live"])
 
     def _send_result(self, result: ExecutionResult, unread: bytes, *, live: bool) -> None:
