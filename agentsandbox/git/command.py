@@ -79,12 +79,25 @@ def find_subcommand(name: str) -> Subcommand | None:
     return found
 
 
-USAGE = """usage: git [-v | --version] [-h | --help] [-C <path>] [-c <name>=<value>]
-           [--exec-path[=<path>]] [--html-path] [--man-path] [--info-path]
-           [-p | --paginate | -P | --no-pager] [--no-replace-objects] [--bare]
-           [--git-dir=<path>] [--work-tree=<path>] [--namespace=<name>]
-           [--super-prefix=<path>] [--config-env=<name>=<envvar>]
-           <command> [<args>]
+USAGE = """usage: git [<global options>] <command> [<args>]
+
+Global options
+    -C <path>             work as if started there
+    -c <name>=<value>     set a value of the configuration
+    --config-env=<name>=<variable>
+                          the same, from the environment
+    --git-dir=<path>      the folder of the repository
+    --work-tree=<path>    the top of its worktree
+    --bare                the repository has no worktree
+    -p, --paginate        changes nothing: there is no pager
+    -P, --no-pager        changes nothing
+    --no-replace-objects  changes nothing: objects are not replaced
+    --literal-pathspecs, --glob-pathspecs, --noglob-pathspecs, --icase-pathspecs
+                          how pathspecs are read
+    --exec-path, --html-path, --man-path, --info-path
+                          print a folder
+    -v, --version         print the version
+    -h, --help            print a help text
 """
 
 
