@@ -30,6 +30,7 @@ MODULES = {
     "information": "help version var",
     "logging": "log reflog rev-list show whatchanged",
     "merging": "merge-base",
+    "merging_files": "merge-file",
     "objects": "cat-file hash-object ls-tree mktree write-tree commit-tree read-tree",
     "parsing": "rev-parse",
     "referring": "symbolic-ref update-ref show-ref for-each-ref",

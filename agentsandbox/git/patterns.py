@@ -1,8 +1,8 @@
 """Patterns of git: wildmatch, pathspecs, and the ignore and attribute files made of them.
 
 `wildmatch` is `fnmatch` with "**": alone between slashes it matches any number of directories.
-Stars do not backtrack: a pattern becomes a regular expression in which each "*" before fixed text is an
-atomic group, or is matched component by component.
+Stars do not backtrack: a pattern becomes a regular expression in which each "*" before fixed text
+is an atomic group, or is matched component by component.
 """
 
 from __future__ import annotations

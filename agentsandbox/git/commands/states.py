@@ -175,9 +175,11 @@ def status(git: Invocation, words: list[str]) -> int:
         wanted=wanted,
         untracked=mode,
         ignored=ignored,
-        renames=config.flag("status.renames", config.get("diff.renames", "true") != "false")
-        and not options.on("no-renames")
-        or options.on("find-renames"),
+        renames=options.on("find-renames")
+        or (
+            config.flag("status.renames", config.get("diff.renames", "true") != "false")
+            and not options.on("no-renames")
+        ),
     )
     found.save_refreshed()
     printer = StatusPrinter(found)
