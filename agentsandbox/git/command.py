@@ -29,7 +29,7 @@ MODULES = {
     "comparing": "diff diff-files diff-index diff-tree",
     "information": "help version var",
     "logging": "log reflog rev-list show whatchanged",
-    "merging": "merge-base",
+    "merging": "merge merge-base",
     "merging_files": "merge-file",
     "objects": "cat-file hash-object ls-tree mktree write-tree commit-tree read-tree",
     "parsing": "rev-parse",
@@ -193,8 +193,9 @@ def run_subcommand(git: Invocation, words: list[str]) -> int:
             raise Fatal(
                 f"alias loop detected: expansion of '{seen[0]}' does not terminate:\n"
                 + "\n".join(
-                    f"  {each}{' <==' if each == seen[0] else ' ==>' if number == len(seen) - 1 else ''}"
-                    for number, each in enumerate(seen)
+                    f"  {each}"
+                    + (" <==" if each == seen[0] else " ==>" if each == seen[-1] else "")
+                    for each in seen
                 )
             )
         seen.append(name)

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from agentsandbox.git.diff.merge import TextMerge
 from agentsandbox.git.diff.renames import RenameFinder
-from agentsandbox.git.objects import EMPTY_TREE, LINK, SUBMODULE, format_commit, is_directory
+from agentsandbox.git.objects import EMPTY_TREE, LINK, SUBMODULE, format_commit
 from agentsandbox.git.trees import Delta, flat_tree
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.git.attributes import Attributes
     from agentsandbox.git.repository import Repository
 
     Side = tuple[int, str]
@@ -78,7 +79,7 @@ class TreeMerge:
         self._paths: dict[bytes, list[Side | None]] = {}
         self._names: dict[bytes, tuple[bytes, bytes, bytes]] = {}
         """The names that a path has in the base and on both sides, where a side renamed it."""
-        self._attributes = None
+        self._attributes: Attributes | None = None
 
     def run(self, base: str | None, ours: str, theirs: str) -> Merged:
         """Return the merge of trees."""
@@ -200,9 +201,7 @@ class TreeMerge:
             self._distinct(path, base, ours, theirs)
             return
         else:
-            clean = len(result.stages)
             result.files[path] = self._content(path, base, ours, theirs)
-            del clean
             return
         if chosen is not None:
             result.files[path] = chosen
@@ -217,10 +216,7 @@ class TreeMerge:
         kept = ours or theirs
         assert kept is not None
         mine = 1 if ours is not None else 2
-        if self.depth:
-            self.result.files[path] = base
-        else:
-            self.result.files[path] = kept
+        self.result.files[path] = base if self.depth else kept
         self._say_deleted(path, mine)
         self.result.stages[path] = {1: base, mine + 1: kept}
 
@@ -275,7 +271,6 @@ class TreeMerge:
         elif ours[0] & 0o170000 != 0o100000:
             oid, clean = ours[1], False
         else:
-            self._note(path, f"Auto-merging {decode(path)}")
             oid, is_clean = self._texts(path, base, ours, theirs, names)
             clean = clean and is_clean
         if not clean:
@@ -304,14 +299,14 @@ class TreeMerge:
             labels = [f"{label}:{decode(name)}" for label, name in zip(labels, names, strict=True)]
         driver = self._driver(path)
         if driver == "binary" or any(b"\0" in text[:8000] for text in (before, left, right)):
-            if driver != "binary" or True:
-                self._note(
-                    path,
-                    f"warning: Cannot merge binary files: {decode(path)} "
-                    f"({labels[1]} vs. {labels[2]})",
-                )
+            self._note(
+                path,
+                f"warning: Cannot merge binary files: {decode(path)} ({labels[1]} vs. {labels[2]})",
+            )
+            self._note(path, f"Auto-merging {decode(path)}")
             favored = {"ours": ours[1], "theirs": theirs[1]}.get(self.options.favor)
             return favored or ours[1], favored is not None
+        self._note(path, f"Auto-merging {decode(path)}")
         work = TextMerge(
             self.budget, labels=(labels[1], labels[0], labels[2]), style=self.options.style,
             favor="union" if driver == "union" else self.options.favor,
@@ -329,8 +324,8 @@ class TreeMerge:
         if self.repository.worktree is None:
             return ""
         if self._attributes is None:
-            self._attributes = Worktree(self.repository).attributes  # type: ignore[assignment]
-        value = self._attributes.of(path).get("merge")  # type: ignore[attr-defined]
+            self._attributes = Worktree(self.repository).attributes
+        value = self._attributes.of(path).get("merge")
         if value in (None, True, "text"):
             return ""
         if value is False or value == "binary":
@@ -434,6 +429,3 @@ def _virtual(repository: Repository, bases: list[str], options: Options, depth: 
             "commit", format_commit(merged.tree, [left, right], nobody, nobody, b"merged\n")
         )
     return one
-
-
-__all__ = ["Merged", "Options", "TreeMerge", "is_directory", "merge_commits", "write_files"]
