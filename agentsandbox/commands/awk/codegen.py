@@ -50,6 +50,10 @@ _SECONDS = 1e-6
 """Seconds that compiling takes for each of them, at most."""
 
 
+TABLES = {"SYMTAB": "symbols", "FUNCTAB": "function_table"}
+"""How a program gets the arrays of its names."""
+
+
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
@@ -163,7 +167,10 @@ class _Generator(Expressions):
         for name in sorted(self.scopes.names):
             if name in SPECIAL_NAMES:
                 continue
-            if name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
+            if name in TABLES:
+                names = repr(tuple(self.program.functions)) if name == "FUNCTAB" else ""
+                self.emit(f"v_{name} = rt.{TABLES[name]}({names})")
+            elif name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
                 self.emit(
                     f"v_{name} = rt.{'numbered' if name in self.numbered else 'array'}({name!r})"
                 )
@@ -193,6 +200,17 @@ class _Generator(Expressions):
                 self.emit(f" nonlocal v_{name}")
                 self.emit(f" v_{name} = value")
                 self.emit(f"rt.setters[{name!r}] = w_{name}")
+        if "SYMTAB" in self.scopes.names:
+            self._symbols()
+
+    def _symbols(self) -> None:
+        """Make the elements of SYMTAB."""
+        for name in sorted(self.scopes.names - SPECIAL_NAMES - SPECIAL_ARRAYS):
+            self.budget.step()
+            if ("", name) in self.scopes.arrays:
+                self.emit(f"v_SYMTAB.add_array({name!r}, v_{name})")
+            else:
+                self.emit(f"v_SYMTAB.add({name!r}, lambda: v_{name}, w_{name})")
 
     def is_typed(self, array: str) -> bool:
         """Whether it matters what type the elements of a global array have."""
@@ -578,8 +596,8 @@ class _Generator(Expressions):
     def delete_statement(self, node: nodes.Delete) -> None:
         target = node.target
         name = target.name if isinstance(target, nodes.Name) else getattr(target.base, "name", "")
-        if name == "FUNCTAB" and self.is_global(name):
-            self.emit("fatal(\"`delete' is not allowed with FUNCTAB\")")
+        if name in TABLES and self.is_global(name):
+            self.emit(f"fatal(\"`delete' is not allowed with {name}\")")
         elif isinstance(target, nodes.Name):
             self.emit(f"{self.array_code(target)}.forget_all()")
         else:

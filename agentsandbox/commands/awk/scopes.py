@@ -27,7 +27,7 @@ SPECIAL_NAMES = frozenset(
     "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT"
     " FIELDWIDTHS ERRNO BINMODE ARGC ARGIND LINT".split()
 )
-SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
+SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB", "SYMTAB"))
 _NUMERIC_CALLS = frozenset(
     "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close"
     " fflush systime mktime asort asorti and or xor lshift rshift compl strtonum isarray"
@@ -103,9 +103,7 @@ class Scopes:
         self._refuse()
 
     def _refuse(self) -> None:
-        """Refuse SYMTAB, and scalars of awk's own as arrays."""
-        if "SYMTAB" in self.names:
-            raise AwkSyntaxError("fatal: SYMTAB is not available here")
+        """Refuse scalars of awk's own as arrays."""
         for name in sorted(self.names & SPECIAL_NAMES):
             if ("", name) in self.arrays:
                 raise AwkSyntaxError(f"fatal: attempt to use scalar `{name}' as an array")
@@ -296,7 +294,18 @@ class Scopes:
 
     # the fixed point
 
+    def _open_all(self) -> None:
+        """Note that SYMTAB may read and assign any variable."""
+        self.names.update(("ENVIRON", "ARGV", "PROCINFO"))
+        self.texts.update(("", name) for name in (*self.names, *SPECIAL_NAMES))
+        self.mixed_elements.update(key for key in self.arrays if not key[0])
+        self.special_assigned |= SPECIAL_NAMES
+        self.nested = self.changes_fields = self.changes_operands = True
+        self._fields(every=True)
+
     def _settle(self) -> None:
+        if "SYMTAB" in self.names:
+            self._open_all()
         if self.changes_operands:
             self.texts.update(("", name) for name in self.names)
         if self.indirect or "PROCINFO" in self.names:  # whose "sorted_in" may name a function
