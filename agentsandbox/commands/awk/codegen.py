@@ -117,6 +117,8 @@ class _Generator(Expressions):
         super().__init__(Scopes(program, assigned, budget), program.sources)
         self.program = program
         self.operands = operands
+        self.nothing = "UNASSIGNED" if self.scopes.asks_types else "UNSET"
+        """The value of a function that returns none."""
         self.output: list[tuple[int, str, int]] = []  # indentation, text, awk line
         self.indent = 1
         self.length = 0
@@ -257,7 +259,7 @@ class _Generator(Expressions):
         self.emit("try:")
         self.output.extend(body or [(self.indent + 1, "pass", self.line)])
         self.emit("finally: b.depth -= 1")
-        self.emit("return UNSET")
+        self.emit(f"return {self.nothing}")
         self.indent -= 1
         self.function = ""
 
@@ -586,7 +588,7 @@ class _Generator(Expressions):
             self.emit("rt.skip_file(); break")
 
     def return_statement(self, node: nodes.Return) -> None:
-        self.emit(f"return {self.value(node.value) if node.value is not None else 'UNSET'}")
+        self.emit(f"return {self.value(node.value) if node.value is not None else self.nothing}")
 
     def exit_statement(self, node: nodes.Exit) -> None:
         if node.status is not None:

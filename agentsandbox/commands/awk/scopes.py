@@ -88,6 +88,8 @@ class Scopes:
         self.indirect = False
         self.changes_operands = False
         """Whether the program changes ARGV: operands may then assign any variable."""
+        self.asks_types = False
+        """Whether `typeof` is called."""
         self.nested = False
         """Whether an element may be an array."""
         self._calls: list[tuple[str, str, list[Expression]]] = []
@@ -271,6 +273,8 @@ class Scopes:
                 elif isinstance(argument, nodes.Index):
                     self.nested = True
                 self._mix(function, argument)
+        if node.name == "typeof":
+            self.asks_types = True
         if node.name in ("asort", "asorti") and len(node.arguments) > 2:
             self.indirect = True
         if node.name in ("sub", "gsub") and len(node.arguments) == 3:
