@@ -180,8 +180,8 @@ OTHER_MEANINGS = {
     "manager.py": ("id", "an argument"),
     "isolation": (
         (
-            "chmod file git hostname id link lzma mkdir mkfifo readlink realpath rename rmdir sqlite3 "
-            "stat timeout truncate unlink"
+            "chmod file git hostname id link lzma mkdir mkfifo readlink realpath rename rmdir "
+            "sqlite3 stat timeout truncate unlink"
         ),
         "streams, options of a sandbox, modules, a limit, methods of filesystems, a number",
     ),
