@@ -44,6 +44,8 @@ if TYPE_CHECKING:
         user: str
         hostname: str
         commands: Iterable[Command]
+        aliases: Mapping[str, str]
+        sudo: bool
         python: PythonRuntime | bool
         javascript: JavaScriptRuntime | bool
         limits: Limits
@@ -72,6 +74,8 @@ DEFAULTS: Mapping[str, Any] = {
     "user": "agent",
     "hostname": "sandbox",
     "commands": (),
+    "aliases": _NOTHING,
+    "sudo": False,
     "python": None,
     "javascript": None,
     "limits": DEFAULT_LIMITS,
@@ -146,6 +150,10 @@ class SandboxOptions:
     """The name of the machine."""
     commands: tuple[Command, ...]
     """Commands of the host, made by `@command`, sync or async."""
+    aliases: Mapping[str, str]
+    """Names for other commands: name → words that are run before the arguments."""
+    sudo: bool
+    """Whether there is a `sudo`, which runs commands as the one user and says so."""
     python: PythonRuntime | None
     """What runs `python3` (see `agentsandbox.python`); None for no Python."""
     javascript: JavaScriptRuntime | None
@@ -191,6 +199,14 @@ class SandboxOptions:
             further += python_commands(self.python)
         if self.javascript is not None:
             further.append(self.javascript.node)
+        if self.sudo:
+            from agentsandbox.commands._optional.sudo import sudo
+
+            further.append(sudo)
+        if self.aliases:
+            from agentsandbox.commands._optional.aliases import make_alias
+
+            further += [make_alias(name, text) for name, text in self.aliases.items()]
         names = {command.name for command in self.commands}
         return (*self.commands, *(command for command in further if command.name not in names))
 

@@ -139,7 +139,10 @@ TREATED_BY_NAME = {"sh", "bash", "env", "time"}
 """The shells, what is before their names in "#!/usr/bin/env bash", and a keyword of bash."""
 
 OTHER_MEANINGS = {
-    "cli": ("diff file git id timeout", "parts of a proposal, a scheme of addresses, a limit"),
+    "cli": (
+        "diff file git id script timeout",
+        "an argument, parts of a proposal, a scheme of addresses, a limit",
+    ),
     "git": (
         (
             "cat chmod column date diff false file head mv patch rename rm sort stat "
@@ -186,7 +189,7 @@ OTHER_MEANINGS = {
         "streams, options of a sandbox, modules, a limit, methods of filesystems, a number",
     ),
     "sandbox.py": ("hostname", "an option of a sandbox"),
-    "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),
+    "runtime/arguments.py": ("hostname kill script timeout", "options and arguments of a sandbox"),
     "runtime/session.py": ("kill", "an option"),
     "javascript/node.py": ("file hostname", "what a program is told"),
     "javascript/door.py": (
@@ -196,10 +199,10 @@ OTHER_MEANINGS = {
         ),
         "operations of node's `fs`",
     ),
-    "javascript/guest.py": ("more", "an answer of the prelude"),
+    "javascript/guest.py": ("more script", "a request and an answer of the prelude"),
     "wasm/descriptors.py": ("stat", "a method of streams"),
     "python": (
-        "chmod cp file hostname install kill mkfifo stat sync tree which yes",
+        "chmod cp file hostname install kill mkfifo script stat sync tree which yes",
         "requests of a guest and their fields, subcommands and options of pip and uv",
     ),
 }
