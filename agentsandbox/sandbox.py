@@ -166,10 +166,11 @@ class Sandbox:
             from agentsandbox.isolation.supervisor import refuse_unsupported
 
             refuse_unsupported(
-                commands=bool(chosen.commands),
-                python=chosen.python is not None, javascript=chosen.javascript is not None,
+                chosen.commands,
+                python=chosen.python is not None,
+                javascript=chosen.javascript is not None,
                 network=chosen.network is not None,
-            )  # fmt: skip
+            )
         if chosen.skills:
             from agentsandbox.skills.mount import mount_skills
 
@@ -602,6 +603,7 @@ class Sandbox:
             setup=setup,
             cwd=self._cwd,
             clock=options.clock,
+            commands=options.commands,
             policy=options.on_command,
             on_skill=None if observation is None else observation.skill_script,
             kept=self._inherited,  # type: ignore[arg-type]  # a State, by the options

@@ -183,10 +183,10 @@ OTHER_MEANINGS = {
     "manager.py": ("id", "an argument"),
     "isolation": (
         (
-            "chmod file hostname link lzma mkdir mkfifo readlink realpath rename rmdir sqlite3 "
-            "stat timeout truncate unlink"
+            "chmod file git hostname id link lzma mkdir mkfifo readlink realpath rename rmdir "
+            "sqlite3 stat timeout truncate unlink"
         ),
-        "streams, options of a sandbox, modules of Python, a limit, methods of filesystems",
+        "streams, options of a sandbox, modules, a limit, methods of filesystems, a number",
     ),
     "sandbox.py": ("hostname", "an option of a sandbox"),
     "runtime/arguments.py": ("hostname kill script timeout", "options and arguments of a sandbox"),

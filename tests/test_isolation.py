@@ -19,6 +19,8 @@ import pytest
 
 from agentsandbox import (
     AgentSkill,
+    Arguments,
+    CommandContext,
     CommandRequest,
     HostFileSystem,
     HostInput,
@@ -26,11 +28,13 @@ from agentsandbox import (
     MemoryFileSystem,
     Sandbox,
     SandboxError,
+    command,
 )
 from agentsandbox.events import CommandExecuted, SandboxEvent, SkillInvoked
 from agentsandbox.isolation.messages import LARGEST_HEAD, ProtocolError, Wire
 from agentsandbox.isolation.session import IsolatedSession
 from agentsandbox.isolation.supervisor import Worker
+from agentsandbox.kernel.streams import BytesReader, ByteWriter
 
 
 @pytest.fixture
@@ -269,12 +273,94 @@ def test_an_input_of_the_host(sandbox: Sandbox) -> None:
         os.close(reader)
 
 
+@command("shout", usage="""
+Usage: shout [-n NUM] [FILE]...
+Write each line in capitals.
+
+  -n, --number=NUM  that many times
+""")  # fmt: skip
+def shout(ctx: CommandContext, args: Arguments) -> int:
+    times = int(args.value("number") or "1")
+    for _, source in ctx.inputs(args.operands):
+        for line in source.lines():
+            ctx.stdout.write(line.upper() * times)
+    return ctx.status
+
+
+@command("waits", usage="Usage: waits\nWait in the event loop.", raw=True)
+async def waits(ctx: CommandContext, args: Arguments) -> int:
+    await asyncio.sleep(0.01)
+    ctx.print("waited " + " ".join(args.operands))
+    return 3
+
+
+@command("nested", usage="Usage: nested\nRun others.", raw=True)
+def nested(ctx: CommandContext, _: Arguments) -> int:
+    out = Collector()
+    status = ctx.run(["tr", "a-z", "A-Z"], stdin=BytesReader(b"abc\n"), stdout=out)
+    ctx.fs.write_text(ctx.path("made"), out.text)
+    status += ctx.run(["sh", "-c", "cat made; echo own | shout; exit 4"])
+    ctx.warn(f"{sorted(ctx.fs.listdir('.' if ctx.cwd == '/' else ctx.cwd))} {ctx.env['V']}")
+    return status
+
+
+class Collector(ByteWriter):
+    def __init__(self) -> None:
+        self.text = ""
+
+    def write(self, data: bytes) -> None:
+        self.text += data.decode()
+
+
+@command("breaks", usage="Usage: breaks\nRaise.", raw=True)
+def breaks(ctx: CommandContext, _: Arguments) -> int:
+    raise ZeroDivisionError("of the host's command")
+
+
+COMMANDS = [shout, nested, breaks]
+
+
+def test_commands_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
+    scripts = [
+        "printf 'a\\nb\\n' | shout -n 2 | cat -n; echo file > f; shout f nope; echo $?",
+        "shout -z; shout --help; echo $?; shout < f | shout -n2 | tail -n 1",
+        "V=5 nested; echo $?; ls",
+        "yes | shout | head -n 2; echo ${PIPESTATUS[@]}",
+        "echo a | shout > /dev/full; echo $?; shout <&-; echo $?",
+        "while read l; do echo $l | shout; done < <(seq 50) | tail -n 1; type shout",
+        "echo before; breaks; echo after",
+    ]
+    results = []
+    for isolation in ("thread", "process"):
+        with Sandbox(isolation=isolation, commands=COMMANDS) as sandbox:
+            found = [sandbox.execute(script) for script in scripts]
+            results.append([(each.output, each.exit_code, each.limit) for each in found])
+    assert results[0] == results[1]
+    assert caplog.text.count("ZeroDivisionError: of the host's command") == 2
+
+
 def test_what_is_not_supported_is_refused(sandbox: Sandbox) -> None:
     with pytest.raises(SandboxError, match="javascript= with isolation='process' is not supported"):
         Sandbox(isolation="process", javascript=True)
+    with pytest.raises(SandboxError, match="the async command 'waits' with isolation='process'"):
+        Sandbox(isolation="process", commands=[waits])
 
 
 # event loops
+
+
+def test_commands_of_the_host_in_an_event_loop() -> None:
+    async def main() -> None:
+        with Sandbox(isolation="process", commands=COMMANDS) as sandbox:
+            assert (await sandbox.aexecute("echo a | shout | cat")).stdout == "A\n"
+            task = asyncio.create_task(sandbox.aexecute("while :; do echo a | shout; done"))
+            await asyncio.sleep(0.2)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert (await sandbox.aexecute("echo a | shout")).stdout == "A\n"
+
+    asyncio.run(main())
 
 
 def test_aexecute(sandbox: Sandbox) -> None:

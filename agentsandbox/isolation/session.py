@@ -34,7 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal
 
+    from agentsandbox.contract.command import Command
     from agentsandbox.errors import LimitName
+    from agentsandbox.isolation.host_commands import HostCommands
     from agentsandbox.isolation.messages import Message
     from agentsandbox.kernel.fs.memory import MemoryFileSystem, Snapshot
     from agentsandbox.limits import Limits
@@ -85,13 +87,14 @@ class IsolatedSession:
 
     setup      what a worker must know of the sandbox's options: plain values
     clock      the sandbox's clock if it is not the host's
+    commands   the host's own commands
     policy     the sandbox's own policy
     on_skill   called with name and path when a skill's script starts
     """
 
     __slots__ = (
-        "__weakref__", "_active", "_nursery", "_on_skill", "_setup", "_skills", "clock", "cwd",
-        "fs", "jobs", "limits", "mounted", "policies", "report", "state", "synced", "worker",
+        "__weakref__", "_active", "_nursery", "_on_skill", "_setup", "_skills", "clock", "commands",
+        "cwd", "fs", "jobs", "limits", "mounted", "policies", "report", "state", "synced", "worker",
     )  # fmt: skip
 
     def __init__(
@@ -102,6 +105,7 @@ class IsolatedSession:
         setup: dict[str, Any],
         cwd: str,
         clock: Callable[[], float] | None,
+        commands: Sequence[Command],
         policy: Policy | None,
         on_skill: Callable[[str, str], None] | None,
         kept: State | None,
@@ -114,6 +118,7 @@ class IsolatedSession:
         self._setup = setup
         self.cwd = cwd
         self.clock = clock
+        self.commands = {command.name: command for command in commands}
         self.policies: tuple[Policy, ...] = () if policy is None else (policy,)
         self._on_skill = on_skill
         self.state = kept or State()
@@ -171,6 +176,11 @@ class IsolatedSession:
         if not self.report:
             self._ask()
         return self.report
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of user and machine."""
+        return self._setup["user"], self._setup["hostname"]
 
     def exported(self) -> dict[str, str]:
         """Return the exported variables, which a worker says before the first call."""
@@ -231,6 +241,7 @@ class IsolatedSession:
             setup["clock"] = self.clock is not None
             setup["now"] = None if self.clock is None else self.clock()
             setup["mounts"] = mounts
+            setup["commands"] = [[name, each.usage] for name, each in self.commands.items()]
             setup["observed"] = self._on_skill is not None
             worker.wire.send("setup", setup, difference(None, now), self.state.data)
             delta = b""
@@ -286,8 +297,8 @@ class IsolatedExecution:
     """One call: see `runtime.session.Execution`, whose place it has."""
 
     __slots__ = (
-        "_before", "_cancelled_at", "_head", "_live", "_owes", "_pause", "_policies", "_source",
-        "_stdin", "_worker", "budget", "log", "result", "script", "session",
+        "_before", "_cancelled_at", "_commands", "_head", "_live", "_owes", "_pause", "_policies",
+        "_source", "_stdin", "_worker", "budget", "log", "result", "script", "session",
     )  # fmt: skip
 
     def __init__(
@@ -313,6 +324,7 @@ class IsolatedExecution:
         self._source = source
         self._policies = policies
         self._pause = pause
+        self._commands: HostCommands | None = None
         self._worker: Worker | None = None
         self._before: Snapshot | None = None
         self._owes = False
@@ -335,6 +347,8 @@ class IsolatedExecution:
             raise
         finally:
             self.budget.wake = None
+            if self._commands is not None:
+                self._commands.close()
             self._worker = self._before = None
             self.result = ExecutionResult(
                 self.log.entries,
@@ -519,6 +533,23 @@ class IsolatedExecution:
             raise ProtocolError("asks for an input that there is not")
         return self._source
 
+    def _host_commands(self) -> HostCommands:
+        found = self._commands
+        if found is None:
+            from agentsandbox.isolation.host_commands import HostCommands
+
+            session = self.session
+            found = self._commands = HostCommands(
+                session.commands, session.names, self.budget, session.clock
+            )
+        return found
+
+    def _command(self, message: Message) -> dict[str, Any]:
+        return self._host_commands().begin(message)
+
+    def _reply(self, message: Message) -> dict[str, Any]:
+        return self._host_commands().reply(message)
+
     def _skill(self, message: Message) -> dict[str, Any]:
         self.session.skill_script(message.text("skill"), message.text("path"))
         return {}
@@ -556,6 +587,8 @@ _REQUESTS: dict[str, Callable[[IsolatedExecution, Message], dict[str, Any]]] = {
     "skill": IsolatedExecution._skill,
     "policy": IsolatedExecution._policy,
     "mounted": IsolatedExecution._mounted,
+    "command": IsolatedExecution._command,
+    "reply": IsolatedExecution._reply,
     "input_ready": IsolatedExecution._input_ready,
     "input": IsolatedExecution._input,
 }

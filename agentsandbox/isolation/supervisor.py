@@ -25,10 +25,14 @@ from collections import OrderedDict, deque
 
 from agentsandbox.errors import SandboxError
 from agentsandbox.isolation.messages import ProtocolError, Wire
+from agentsandbox.runtime.arguments import is_async
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Protocol
+
+    from agentsandbox.contract.command import Command
 
     class Resting(Protocol):
         """A session whose worker may be ended to save memory."""
@@ -68,11 +72,20 @@ def missing() -> str | None:
     return "it needs Linux 5.3 or newer"
 
 
-def refuse_unsupported(**used: bool) -> None:
-    """Raise `SandboxError` where there are no isolated processes, or for an option that is used."""
+def refuse_unsupported(commands: Sequence[Command], **used: bool) -> None:
+    """Raise `SandboxError` where there are no isolated processes, or for an option that is used.
+
+    A coroutine would run in the event loop and not in the command's greenlet, so `async` commands
+    are refused too.
+    """
     reason = missing()
     if reason is not None:
         raise SandboxError(f"isolation='process' is not available here: {reason}")
+    for command in commands:
+        if is_async(command.function):
+            raise SandboxError(
+                f"the async command {command.name!r} with isolation='process' is not supported yet"
+            )
     for name, is_used in used.items():
         if is_used:
             raise SandboxError(f"{name}= with isolation='process' is not supported yet")

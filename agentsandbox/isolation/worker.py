@@ -26,6 +26,7 @@ from agentsandbox.isolation.confinement import confine
 from agentsandbox.isolation.messages import ProtocolError, Wire, packed
 from agentsandbox.isolation.proxies import Mounts, RemoteInput
 from agentsandbox.isolation.states import loaded, saved
+from agentsandbox.isolation.stubs import stub
 from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.fs.deltas import difference, patched
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from agentsandbox.contract.command import Command
     from agentsandbox.host_input import HostInput
     from agentsandbox.isolation.messages import Message
     from agentsandbox.kernel.fs.base import FileSystem
@@ -80,7 +82,11 @@ def serve(connection: socket.socket) -> None:
 
 
 def new_session(
-    fs: MemoryFileSystem, options: dict[str, Any], clock: Any, kept: Kept | None
+    fs: MemoryFileSystem,
+    options: dict[str, Any],
+    clock: Any,
+    kept: Kept | None,
+    commands: Sequence[Command] = (),
 ) -> Session:
     """Return a session with the options that the host sent."""
     return Session(
@@ -88,8 +94,8 @@ def new_session(
         limits=fs.limits,
         clock=clock,
         seed=options["seed"],
-        commands=(),
-        command_names=partial(sorted, names()),
+        commands=commands,
+        command_names=partial(sorted, {*names(), *[command.name for command in commands]}),
         user=options["user"],
         hostname=options["hostname"],
         network=None,
@@ -120,7 +126,9 @@ class Worker:
         fs.clock = clock
         self._now: float | None = options["now"]
         """The time until there is a call, in which the host can be asked."""
-        self.session = new_session(fs, options, clock, loaded(state, fs) if state else None)
+        commands = [stub(name, usage, self._ask) for name, usage in options["commands"]]
+        kept = loaded(state, fs) if state else None
+        self.session = new_session(fs, options, clock, kept, commands)
         if options["observed"]:
             self.session.machine.on_skill_script = self._skill_script
         signal.signal(signal.SIGUSR1, self._cancel)
