@@ -35,6 +35,7 @@ MODULES = {
     "parsing": "rev-parse",
     "referring": "symbolic-ref update-ref show-ref for-each-ref",
     "resetting": "reset",
+    "stashing": "stash",
     "states": "status ls-files update-index check-ignore",
     "switching": "checkout switch restore",
     "tagging": "tag",
