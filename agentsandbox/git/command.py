@@ -33,6 +33,7 @@ MODULES = {
     "merging_files": "merge-file",
     "objects": "cat-file hash-object ls-tree mktree write-tree commit-tree read-tree",
     "parsing": "rev-parse",
+    "picking": "cherry-pick revert",
     "referring": "symbolic-ref update-ref show-ref for-each-ref",
     "resetting": "reset",
     "stashing": "stash",
