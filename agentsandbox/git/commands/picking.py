@@ -109,9 +109,7 @@ class _Picking:
         commits = self._commits(options.operands)
         if self.repository.read_file("sequencer/todo") is not None:
             self.git.error(f"{self._in_progress()} is already in progress")
-            self.git.hint(
-                'try "git cherry-pick (--continue | --abort | --quit)"', "sequencerInUse"
-            )
+            self.git.hint('try "git cherry-pick (--continue | --abort | --quit)"', "sequencerInUse")
             raise Fatal(f"{self.name} failed")
         refuse_unmerged(self.git, {"revert": "Reverting"}.get(self.name, "Cherry-picking"))
         if len(commits) > 1:
@@ -389,4 +387,3 @@ _SETTINGS = {
 }  # fmt: skip
 
 COMMANDS = {"cherry-pick": cherry_pick, "revert": revert}
-

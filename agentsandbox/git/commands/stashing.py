@@ -310,7 +310,7 @@ def _store(git: Invocation, words: list[str]) -> int:
     found = Resolver(git).find(options.operands[0], kind="commit")
     if found is None:
         raise Plain(f"Cannot update refs/stash with {options.operands[0]}", 1)
-    _put(git, found, options.text("message", "Created via \"git stash store\"."))
+    _put(git, found, options.text("message", 'Created via "git stash store".'))
     return 0
 
 
