@@ -11,6 +11,7 @@ cuts equal lines at both ends.
 from __future__ import annotations
 
 from agentsandbox.git.diff.xdiff import diff_lines, split_lines
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -223,7 +224,7 @@ class TextMerge:
         end = b"\r\n" if self._has_returns(one) else b"\n"
 
         def mark(sign: bytes, label: str) -> None:
-            text = b" " + label.encode("utf-8", "surrogateescape") if label else b""
+            text = b" " + encode(label) if label else b""
             out.append(sign * self.marker + text + end)
 
         mark(b"<", self.labels[0])
