@@ -38,7 +38,7 @@ GROUPS = {
     "files are not merged here; diff -y shows two side by side, diff and patch carry changes "
     "over": "diff3 sdiff",
     "there are no terminals to divide; start a background job with '&'": (
-        "screen tmux script expect"
+        "screen tmux expect"
     ),
     "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 "
     "lzop compress",

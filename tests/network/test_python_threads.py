@@ -164,11 +164,13 @@ class Broken(socketserver.BaseRequestHandler):
     def handle(self):
         raise ValueError("broken")
 
+handled = []
+
 class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     def handle_error(self, request, address):
         import sys
-        print("handled", sys.exception())
+        handled.append(str(sys.exception()))
 
 for kind in Lines, Pieces, Broken:
     with Server(("localhost", 0), kind) as server:
@@ -184,11 +186,12 @@ for kind in Lines, Pieces, Broken:
         for client in clients:
             client.close()
         server.shutdown()
+print(handled)
 """
     assert run(sandbox, script) == (
         "b'ONE\\n'\nb'ONE\\n'\nb'TWO\\n'\nb'TWO\\n'\n"
         "b'oNE\\n'\nb'oNE\\n'\nb'tWO\\n'\nb'tWO\\n'\n"
-        "handled broken\nhandled broken\nb''\nclosed\n"
+        "b''\nclosed\n['broken', 'broken']\n"
     )
 
 
