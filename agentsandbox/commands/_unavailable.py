@@ -17,7 +17,7 @@ GROUPS = {
     "perl php Rscript ruby scala swift tclsh",
     "nothing can be compiled in this sandbox; write a shell or awk script": "as c++ cargo cc clang "
     "cmake g++ gcc go javac ld ninja rustc tsc",
-    "this sandbox has no network; work with the files that are there": "aws az dig ftp gcloud gh "
+    "only HTTP can leave this sandbox, with curl and if it is allowed": "aws az dig ftp gcloud gh "
     "host http ifconfig ip kubectl lynx ncat netcat netstat nmap nslookup ping psql redis-cli "
     "rsync rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
     "a sandbox has no services; start a background job with '&'": "at atd cron crontab init "

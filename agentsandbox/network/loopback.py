@@ -49,9 +49,12 @@ class _Direction(Pipe):
     def put(self, data: bytes) -> None:
         super().put(data)
         if self._size > PIPE_BYTES:
-            if self._held is not None:
-                self._held.release()
-            self._held = self.scheduler.budget.hold(self._size)
+            budget = self.scheduler.budget
+            if self._held is None:
+                self._held = budget.hold(self._size)
+            else:
+                self._held.grow(self._size - self._held.size)
+                budget.charge(len(data))
 
     def read(self, size: int = -1) -> bytes:
         data = super().read(size)

@@ -164,11 +164,13 @@ class Broken(socketserver.BaseRequestHandler):
     def handle(self):
         raise ValueError("broken")
 
+handled = []
+
 class Server(socketserver.ThreadingTCPServer):
     allow_reuse_address = True
     def handle_error(self, request, address):
         import sys
-        print("handled", sys.exception())
+        handled.append(str(sys.exception()))
 
 for kind in Lines, Pieces, Broken:
     with Server(("localhost", 0), kind) as server:
@@ -184,11 +186,12 @@ for kind in Lines, Pieces, Broken:
         for client in clients:
             client.close()
         server.shutdown()
+print(handled)
 """
     assert run(sandbox, script) == (
         "b'ONE\\n'\nb'ONE\\n'\nb'TWO\\n'\nb'TWO\\n'\n"
         "b'oNE\\n'\nb'oNE\\n'\nb'tWO\\n'\nb'tWO\\n'\n"
-        "handled broken\nhandled broken\nb''\nclosed\n"
+        "b''\nclosed\n['broken', 'broken']\n"
     )
 
 
@@ -517,3 +520,23 @@ asyncio.run(main())
         "[Errno -2] Name or service not known: nope.example is not allowed by the network policy "
         "of this sandbox\n[Errno 111] Connection refused\n['line 1\\n', 'line 1\\nline 2\\n']\nok\n"
     )
+
+
+def test_what_connections_hold_counts() -> None:
+    script = """
+import socket
+pairs = [socket.socketpair() for _ in range(COUNT)]
+for one, other in pairs:
+    one.settimeout(0)
+    try:
+        while True:
+            one.send(b"x" * 65536)
+    except BlockingIOError:
+        print("full")
+"""
+    limits = Limits(timeout=60, value_bytes=2 << 20)
+    with Sandbox(python=True, cwd="/work", limits=limits) as sandbox:
+        assert run(sandbox, script.replace("COUNT", "1")) == "full\n"
+        sandbox.files.write("/work/script.py", script.replace("COUNT", "9"))
+        assert sandbox.execute("python3 script.py").limit == "value_bytes"
+        assert run(sandbox, script.replace("COUNT", "1")) == "full\n"
