@@ -43,7 +43,7 @@ AROUND = {
 
 
 def scripts() -> list[object]:
-    found = []
+    found: list[object] = []
     for number, (around, template) in enumerate(AROUND.items()):
         for name, script in LONG.items():
             if "'{}'" in template:

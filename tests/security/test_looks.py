@@ -22,10 +22,11 @@ import pytest
 
 from agentsandbox import Limits, Sandbox
 from agentsandbox.kernel.budget import Budget
-from tests.record.cases import DIRECTORY, ENVIRONMENT, Case
+from tests.record.cases import DIRECTORY, ENVIRONMENT, Case, load
 from tests.security import large_values as _large_values  # noqa: F401 - adds its attacks
 from tests.security.attack_scripts import ATTACKS
-from tests.test_specs import all_cases, place_files
+from tests.test_specs import SPECS as FOLDER
+from tests.test_specs import place_files
 
 BOUND = 0.2
 """Seconds of CPU between two looks; see above."""
@@ -70,7 +71,9 @@ def longest_of(looks: Looks, sandbox: Sandbox, case: Case) -> float:
     return looks.longest
 
 
-SPECS = random.Random(SEED).sample([parameter.values[0] for parameter in all_cases()], 120)
+SPECS = random.Random(SEED).sample(
+    [case for path in sorted(FOLDER.rglob("*.toml")) for case in load(path)], 120
+)
 LARGE = random.Random(SEED).sample(
     [attack.script for attack in ATTACKS if attack.family == "large"], 24
 )

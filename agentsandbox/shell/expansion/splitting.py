@@ -23,7 +23,7 @@ _MANY = 4096
 
 def _different(text: str) -> list[str]:
     """Return the different characters of a text in order."""
-    found = []
+    found: list[str] = []
     while len(text) > _MANY and len(found) < 16:
         found.append(text[0])
         text = text.replace(text[0], "")
