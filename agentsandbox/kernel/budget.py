@@ -4,6 +4,16 @@
 length draws on the budget, in the shell and in every command: a counter, and the clock every
 thousand steps. No asynchronous mechanism can interrupt a single long C call, so whatever is charged
 here is charged before it is allocated.
+
+Steps are no measure of time if one of them may copy 15 MB. So there is a second rule, by size:
+
+* A C call over data of unknown size (a search, a replacement, a slice, a codec) is announced with
+  `work(size)`. It draws steps in proportion, so that the clock is looked at before more than 2 MiB
+  are touched, in one call or in many.
+* Data of more than `PIECE` are cut, where the operation allows it: `pieces(data)` yields one piece
+  after the other and calls `work` for each. A codec needs about a millisecond for a piece, a
+  regular expression up to ten.
+* `charge` and `make`, which announce a value, count it as work, and `breathe` looks at the clock.
 """
 
 from __future__ import annotations
@@ -16,15 +26,22 @@ from agentsandbox.limits import DEFAULT_LIMITS, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any, Literal, TypeVar
 
     from agentsandbox.errors import LimitName
 
     T = TypeVar("T")
+    Data = TypeVar("Data", str, bytes)
 
 SLICE = 1000
 """Steps between two looks at the clock."""
+
+PIECE = 1 << 18
+"""Bytes or characters that one C call handles before the next look at the clock."""
+
+WORK_SHIFT = 11
+"""2 ** 11 bytes that a C call touches count as one step: a slice are 2 MiB."""
 
 CANCELLED: Literal["cancelled"] = "cancelled"
 """The name of what ended a script that the host cancelled, in `ExecutionResult.limit`."""
@@ -146,8 +163,28 @@ class Budget:
         if self.left < 0:
             self.tick()
 
+    def work(self, size: int) -> None:
+        """Announce a C call that touches `size` bytes (or characters)."""
+        self.left -= 1 + (size >> WORK_SHIFT)
+        if self.left < 0:
+            self.tick()
+
+    def pieces(self, data: Data) -> Iterator[Data]:
+        """Yield the data in pieces of at most `PIECE`, with a look at the clock before each."""
+        if len(data) <= PIECE:
+            yield data
+            return
+        for start in range(0, len(data), PIECE):
+            self.work(PIECE)
+            self.check_time()
+            yield data[start : start + PIECE]
+
     def breathe(self) -> None:
-        """Let the event loop run between two pieces of long work of some milliseconds each."""
+        """Look at the clock and let the event loop run.
+
+        It is called between two pieces of long work of some milliseconds each.
+        """
+        self.check_time()
         if self.rest is not None:
             self.rest()
 
@@ -155,6 +192,10 @@ class Budget:
         """Refuse a value of `size` bytes (or characters, or 16-byte elements) before it is made."""
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
+        if size >= PIECE:
+            self.left -= size >> WORK_SHIFT  # others get their turn at the next step
+            if self.left < 0:
+                self.check_time()
         self.made += size
         if self.made > 2 * self.value_bytes:
             self.weigh()
@@ -163,7 +204,7 @@ class Budget:
         """Charge a value that will be kept for a while, before it is made."""
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
-        self.left -= size >> 12
+        self.left -= size >> WORK_SHIFT
         if self.left < 0:
             self.tick()
         self.made += size

@@ -1,19 +1,42 @@
-"""How bash quotes a string for input: `printf %q`, `${x@Q}`, `declare -p`, `set`, `set -x`."""
+"""How bash quotes a string for input: `printf %q`, `${x@Q}`, `declare -p`, `set`, `set -x`.
+
+A value may have millions of characters, so the functions take `pieces`, the method of a budget, and
+do their slow work for one piece after the other. Only characters count that stand alone, except ~,
+which is special behind : and =, too.
+"""
 
 from __future__ import annotations
 
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    Pieces = Callable[[str], Iterable[str]]
+
+_LONG = 4096
+"""Characters from which on several replacements in C are quicker than one expression."""
+
+
+def _whole(text: str) -> Iterable[str]:
+    return (text,)
+
+
 _NAMED = {
     "\x1b": "\\E", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
     "\v": "\\v", "\\": "\\\\", "'": "\\'",
 }  # fmt: skip
 _SPECIAL = lazily(r"(?a)([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~")
-_METACHARACTER = lazily(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]|^\#|(?<![^:=])~""")
+_METACHARACTER = lazily(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]""")
 _UNPRINTABLE = lazily("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _PATTERN = lazily(r"[*?\[\]\\()|!+@^-]")
+_OPERATORS = "\\*?[]()|!+@^-"
+"""The characters of `_PATTERN`, the backslash first."""
 _DOUBLE = lazily(r'(["$`\\])')
+_BACKSLASHED = "\\ !\"$&'()*,;<>?[]^`{|}"
+"""The characters of `_SPECIAL` that are printable, the backslash first."""
 
 
 def _is_printable(character: str) -> bool:
@@ -27,8 +50,21 @@ def _is_printable(character: str) -> bool:
     return category(character) in ("Cf", "Co", "Zs")
 
 
-def needs_ansi(text: str) -> bool:
+def _backslashed(text: str, characters: str) -> str:
+    """Put a backslash before each of the characters; it must be the first of them."""
+    for character in characters:
+        text = text.replace(character, f"\\{character}")
+    return text
+
+
+def needs_ansi(text: str, pieces: Pieces = _whole) -> bool:
     """Whether only `$'…'` can show the text: control characters, or bytes that are not UTF-8."""
+    if len(text) > _LONG:
+        return any(map(_is_unprintable, pieces(text)))
+    return _is_unprintable(text)
+
+
+def _is_unprintable(text: str) -> bool:
     if text.isprintable():
         return False
     return _UNPRINTABLE.search(text) is not None or not all(map(_is_printable, set(text)))
@@ -51,17 +87,39 @@ class _AnsiTable(dict[int, str]):
         return shown
 
 
-def ansi_quote(text: str) -> str:
+def ansi_quote(text: str, pieces: Pieces = _whole) -> str:
     """Quote as `$'…'`."""
-    return f"$'{text.translate(_AnsiTable())}'"
+    table = _AnsiTable()
+    if len(text) <= _LONG:
+        return f"$'{text.translate(table)}'"
+    return "".join(["$'", *[_ansi_escaped(piece, table) for piece in pieces(text)], "'"])
 
 
-def backslash_quote(text: str) -> str:
+_FEW = 16
+"""Different characters to escape up to which as many replacements are quicker than a table."""
+
+
+def _ansi_escaped(text: str, table: _AnsiTable) -> str:
+    if text.isascii():
+        return text.translate(table)  # has a quick way of its own
+    special = [char for char in set(text) if char in "\\'" or not _is_printable(char)]
+    if len(special) > _FEW:
+        return text.translate(table)
+    for character in sorted(special, key="\\".__ne__):  # the backslash first
+        text = text.replace(character, table[ord(character)])
+    return text
+
+
+def backslash_quote(text: str, pieces: Pieces = _whole) -> str:
     """Quote as `printf %q`: backslashes, `$'…'` for control characters, `''` for ""."""
     if not text:
         return "''"
-    if needs_ansi(text):
-        return ansi_quote(text)
+    if needs_ansi(text, pieces):
+        return ansi_quote(text, pieces)
+    if len(text) > _LONG:
+        quoted = "".join([_backslashed(piece, _BACKSLASHED) for piece in pieces(text)])
+        quoted = quoted.replace(":~", ":\\~").replace("=~", "=\\~")
+        return f"\\{quoted}" if quoted[0] in "#~" else quoted
     quoted = _SPECIAL.sub(r"\\\g<0>", text)
     return f"\\{quoted}" if quoted[0] == "#" else quoted
 
@@ -72,37 +130,46 @@ def single_quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def shell_quote_single(text: str) -> str:
+def shell_quote_single(text: str, pieces: Pieces = _whole) -> str:
     """Quote as `${x@Q}`: single quotes, `$'…'` for control characters."""
-    return ansi_quote(text) if needs_ansi(text) else single_quote(text)
+    return ansi_quote(text, pieces) if needs_ansi(text, pieces) else single_quote(text)
 
 
-def declare_quote_double(text: str) -> str:
+def declare_quote_double(text: str, pieces: Pieces = _whole) -> str:
     """Quote as `declare -p`: double quotes, `$'…'` for control characters."""
-    if needs_ansi(text):
-        return ansi_quote(text)
+    if needs_ansi(text, pieces):
+        return ansi_quote(text, pieces)
+    if len(text) > _LONG:
+        return "".join(['"', *[_backslashed(piece, '\\"$`') for piece in pieces(text)], '"'])
     return '"' + _DOUBLE.sub(r"\\\1", text) + '"'
 
 
 def has_metacharacters(text: str) -> bool:
     """Whether the shell would not read the bare text as one literal word."""
-    return _METACHARACTER.search(text) is not None
+    return (
+        _METACHARACTER.search(text) is not None
+        or text.startswith(("#", "~"))
+        or ":~" in text
+        or "=~" in text
+    )
 
 
-def quote_if_needed(text: str) -> str:
+def quote_if_needed(text: str, pieces: Pieces = _whole) -> str:
     """Quote as `set`: like `shell_quote_single` where it is needed; "" stays empty."""
-    if needs_ansi(text):
-        return ansi_quote(text)
-    return shell_quote_single(text) if has_metacharacters(text) else text
+    if needs_ansi(text, pieces):
+        return ansi_quote(text, pieces)
+    return single_quote(text) if has_metacharacters(text) else text
 
 
-def trace_quote(text: str) -> str:
+def trace_quote(text: str, pieces: Pieces = _whole) -> str:
     """Quote as `set -x`: single quotes where needed, `$'…'` for a lone control character."""
     if not text or has_metacharacters(text):
         return single_quote(text)
-    return ansi_quote(text) if needs_ansi(text) else text
+    return ansi_quote(text, pieces) if needs_ansi(text, pieces) else text
 
 
 def quote_glob(text: str) -> str:
     """Return a pattern that matches just `text`."""
+    if len(text) > _LONG:
+        return _backslashed(text, _OPERATORS)
     return _PATTERN.sub(r"\\\g<0>", text) if _PATTERN.search(text) else text

@@ -7,6 +7,7 @@ one ordered log, so interleaving and `2>&1` are right by construction.
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 
@@ -14,7 +15,7 @@ from agentsandbox.errors import LimitReached, PipeClosed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
     from typing import Protocol
 
     class SignalHandler(Protocol):
@@ -64,6 +65,14 @@ def encode(text: str) -> bytes:
 def decode(data: bytes | bytearray | memoryview) -> str:
     """Decode UTF-8; each invalid byte becomes a lone surrogate, which `encode` turns back."""
     return str(data, "utf-8", "surrogateescape")
+
+
+def decode_pieces(pieces: Iterable[bytes]) -> str:
+    """Decode the pieces of a text, which may end within a character, as one."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    parts = [decoder.decode(piece) for piece in pieces]
+    parts.append(decoder.decode(b"", True))
+    return "".join(parts)
 
 
 def decode_bytewise(data: bytes | bytearray | memoryview) -> str:

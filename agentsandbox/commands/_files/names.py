@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
@@ -33,15 +35,13 @@ def _octal(character: str) -> str:
 
 def _c_quote(text: str, special: str) -> str:
     """Return the text with C's escapes, and a backslash before each character of `special`."""
-    parts = []
-    for character in text:
+    table: dict[int, str] = {}
+    for character in set(text):
         if character in special:
-            parts.append("\\" + character)
-        elif character in _NAMED:
-            parts.append(_NAMED[character])
-        else:
-            parts.append(character if is_printable(character) else _octal(character))
-    return "".join(parts)
+            table[ord(character)] = "\\" + character
+        elif character in _NAMED or not is_printable(character):
+            table[ord(character)] = _NAMED.get(character) or _octal(character)
+    return text.translate(table) if table else text
 
 
 def _shell_quote(text: str, *, always: bool, escape: bool) -> str:
@@ -49,28 +49,26 @@ def _shell_quote(text: str, *, always: bool, escape: bool) -> str:
         not always
         and text
         and not _SHELL_SPECIAL.search(text)
-        and (not escape or text.isprintable() or all(map(is_printable, text)))
+        and (not escape or text.isprintable() or all(map(is_printable, set(text))))
     ):
         return text
-    shown = text.isprintable() or all(map(is_printable, text))
+    shown = text.isprintable() or all(map(is_printable, set(text)))
     if "'" in text and shown and _DOUBLE_SAFE.match(text):
         return f'"{text}"'
     if not escape or shown:
         return "'" + text.replace("'", "'\\''") + "'"
+    escapes = {
+        ord(char): _NAMED.get(char) or _octal(char) for char in set(text) if not is_printable(char)
+    }
+    hidden = "".join([re.escape(chr(code)) for code in escapes])
     parts = ["'"]
-    escaping = False
-    for character in text:
-        if is_printable(character):
-            if escaping:
-                if character != "'":
-                    parts.append("''")
-                escaping = False
-            parts.append("'\\''" if character == "'" else character)
-        else:
-            if not escaping:
-                parts.append("'$'")
-                escaping = True
-            parts.append(_NAMED.get(character) or _octal(character))
+    for number, run in enumerate(re.split(f"([{hidden}]+)", text)):
+        if number % 2:
+            parts.append("'$'" + run.translate(escapes))
+        elif run:
+            if number and run[0] != "'":
+                parts.append("''")
+            parts.append(run.replace("'", "'\\''"))
     parts.append("'")
     return "".join(parts)
 

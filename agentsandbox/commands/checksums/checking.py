@@ -41,9 +41,9 @@ _DIGITS = {
     "sm3": 64,
 }
 _TAGGED = re.compile(
-    r"[ \t]*(\\?)([A-Za-z0-9]+)(?:-([0-9]+))?[ ]?\((.*)\) = ([0-9a-fA-F]+)\Z", re.DOTALL
+    r"[ \t]*+(\\?)([A-Za-z0-9]++)(?:-([0-9]++))?[ ]?\((.*)\) = ([0-9a-fA-F]+)\Z", re.DOTALL
 )
-_PLAIN = re.compile(r"[ \t]*(\\?)([0-9a-fA-F]+)[ \t](?:[ *])?(.+)\Z", re.DOTALL)
+_PLAIN = re.compile(r"[ \t]*+(\\?)([0-9a-fA-F]++)[ \t](?:[ *])?(.+)\Z", re.DOTALL)
 _ESCAPED = re.compile(r"(?:[^\\]+|\\[\\nr])*+", re.DOTALL)
 _CHECK_ONLY = ("ignore-missing", "status", "warn", "quiet", "strict")
 

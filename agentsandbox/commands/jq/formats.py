@@ -61,11 +61,14 @@ def _tsv(value: Value) -> str:
     )
 
 
-_HTML = str.maketrans({"<": "&lt;", ">": "&gt;", "&": "&amp;", "'": "&apos;", '"': "&quot;"})
+_HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;", "'": "&apos;", '"': "&quot;"}
+"""The ampersand is first: the others become one."""
 
 
 def _html(text: str) -> str:
-    return text.translate(_HTML)
+    for character, shown in _HTML.items():
+        text = text.replace(character, shown)
+    return text
 
 
 _SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"

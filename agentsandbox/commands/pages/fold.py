@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 _WIDEST = 2**15
-_PIECES = 8192
+_PIECES = 2048
 """Pieces of a line that are made at a time."""
 
 

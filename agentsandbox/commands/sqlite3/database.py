@@ -19,7 +19,7 @@ from agentsandbox.commands.sqlite3.files import DatabaseFile, OpenError, parse_a
 from agentsandbox.commands.sqlite3.memory import MemoryWatch
 from agentsandbox.commands.sqlite3.output import sql_literal
 from agentsandbox.contract.command import CommandContext
-from agentsandbox.errors import LimitReached, Unwind
+from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.budget import VALUES
 from agentsandbox.kernel.streams import decode, encode
 
@@ -169,7 +169,7 @@ class Database:
         except RegexError as error:
             self.complaint = str(error)
             raise sqlite3.DataError(str(error)) from None
-        except Unwind as unwind:
+        except BaseException as unwind:  # noqa: BLE001 - as in `_progress`
             self.pending = unwind
             raise sqlite3.DataError(str(unwind)) from None
         return 1 if found is not None else 0
@@ -178,7 +178,7 @@ class Database:
         try:
             self.ctx.budget.step(_STEPS // 2)
             self.memory.look()
-        except Unwind as unwind:
+        except BaseException as unwind:  # noqa: BLE001 - SQLite would drop a task's cancellation
             self.pending = unwind
             return 1
         return 0

@@ -35,7 +35,7 @@ _HEX = lazily(r"[0-9a-fA-F]{1,2}")
 _UNICODE = {"u": lazily(r"[0-9a-fA-F]{1,4}"), "U": lazily(r"[0-9a-fA-F]{1,8}")}
 _OCTAL = lazily(r"[0-7]{1,3}")
 _OCTAL_AFTER_ZERO = lazily(r"[0-7]{0,3}")
-_INTEGER = lazily(r"[ \t\n\v\f\r]*([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)", re.ASCII)
+_INTEGER = lazily(r"[ \t\n\v\f\r]*+([+-]?)(0[xX][0-9a-fA-F]+|0[0-7]*|[1-9][0-9]*)", re.ASCII)
 _DIRECTIVE = lazily(r"%([#'\-+ 0]*)(\*|[0-9]*)(?:(\.)(\*|-?[0-9]*))?([hjlLtz]*)", re.ASCII)
 
 

@@ -144,6 +144,8 @@ class Tree(FileSystem):
 
     def _find(self, path: str, *, follow: bool = True) -> Node:
         """Return the node at a path, or raise ENOENT."""
+        if len(path) >= PATH_MAX:
+            raise os_error(errno.ENAMETOOLONG, path)
         cut = path.rfind("/")
         name = path[cut + 1 :]
         directory: Dir | Inner | None = self._dirs.get(path[:cut])
@@ -241,7 +243,8 @@ def is_ordinary(name: str) -> bool:
 
 def missing(name: str, whole: str) -> OSError:
     """Return ENOENT, or ENAMETOOLONG for a name that no directory can hold."""
-    too_long = len(name) > NAME_MAX // 4 and len(encode(name)) > NAME_MAX
+    size = len(name)
+    too_long = size > NAME_MAX or (size > NAME_MAX // 4 and len(encode(name)) > NAME_MAX)
     return os_error(errno.ENAMETOOLONG if too_long else errno.ENOENT, whole)
 
 
@@ -267,5 +270,6 @@ def _link_text(text: str, hops: int, whole: str) -> str:
 def _check_length(path: str, whole: str) -> None:
     if not path:
         raise os_error(errno.ENOENT, whole)
-    if len(path) >= PATH_MAX // 4 and len(encode(path)) >= PATH_MAX:
+    size = len(path)  # a character has at least one byte
+    if size >= PATH_MAX or (size >= PATH_MAX // 4 and len(encode(path)) >= PATH_MAX):
         raise os_error(errno.ENAMETOOLONG, whole)

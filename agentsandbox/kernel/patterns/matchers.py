@@ -49,8 +49,6 @@ WIDE_CLASSES = {
 }
 """Classes that need a regular expression of their own."""
 _SPECIAL = frozenset("*?[\\")
-_NO_MAGIC = lazily(r"(?:[^\\*?\[]|\\.)*+", re.DOTALL)
-_QUOTED = lazily(r"\\(.)", re.DOTALL)
 MAX_PATTERN = 16384
 """The largest length of a pattern with operators."""
 SHORT = 512
@@ -366,13 +364,31 @@ def compile_shell_pattern(
 
 def _compile_pattern(pattern: str, ignore_case: bool, extglob: bool) -> ShellPattern:
     literal = None
-    extended = extglob and EXTENDED.search(pattern) is not None
-    if not ignore_case and not extended and _NO_MAGIC.fullmatch(pattern):
-        literal = _QUOTED.sub(r"\1", pattern) if "\\" in pattern else pattern
+    extended = extglob and "(" in pattern and EXTENDED.search(pattern) is not None
+    if not ignore_case and not extended:
+        literal = _literal(pattern)
     if literal is None and len(pattern) > MAX_PATTERN:
         raise LimitReached("value_bytes", "the pattern is too long")
     flags = re.DOTALL | (re.IGNORECASE if ignore_case else 0)
     return ShellPattern(pattern, flags, literal, extended)
+
+
+def _literal(pattern: str) -> str | None:
+    """Return the text that a pattern without operators matches; None for any other pattern.
+
+    Everything is a search or replacement in C: a pattern may have millions of characters.
+    """
+    if "\\" not in pattern:
+        return None if "*" in pattern or "?" in pattern or "[" in pattern else pattern
+    pieces = pattern.split("\\\\")  # a run of backslashes begins with a quoting one: pairs match
+    if pieces[-1].endswith("\\"):
+        return None
+    for operator in "*?[":
+        if sum([piece.count(operator) for piece in pieces]) > sum(
+            [piece.count(f"\\{operator}") for piece in pieces]
+        ):
+            return None
+    return "\\".join([piece.replace("\\", "") for piece in pieces])
 
 
 _cached_pattern = functools.lru_cache(maxsize=2048)(_compile_pattern)

@@ -628,9 +628,10 @@ def describe(shell: Shell, name: str, *, listing: bool = False) -> str | None:
         return f"declare -{letters} {name}={format_array(value)}"
     if isinstance(value, NameReference):
         return f"declare -{letters} {name}" + (
-            f"={declare_quote_double(value.shown)}" if value.target else ""
+            f"={declare_quote_double(value.shown, shell.budget.pieces)}" if value.target else ""
         )
-    return f"declare -{letters} {name}={declare_quote_double(shell.seen(str(value)))}"
+    shown = declare_quote_double(shell.seen(str(value)), shell.budget.pieces)
+    return f"declare -{letters} {name}={shown}"
 
 
 def _print(

@@ -101,7 +101,8 @@ def print_variables(shell: Shell) -> None:
         if isinstance(value, (IndexedArray, AssociativeArray)):
             shell.write(f"{name}={format_array(value)}\n")
         elif value is not None:
-            shell.write(f"{name}={quote_if_needed(shell.seen(str(value)))}\n")
+            shown = quote_if_needed(shell.seen(str(value)), shell.budget.pieces)
+            shell.write(f"{name}={shown}\n")
     if shell.options.posix:
         return
     from agentsandbox.shell.syntax.printer import print_function

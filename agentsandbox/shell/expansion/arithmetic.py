@@ -57,7 +57,7 @@ _seen: dict[str, int] = {}
 """Small numbers by their texts, which scripts compute with again and again."""
 _LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
 _SPAN = 0x10000000000000000
-INTEGER = lazily(r"[ \t\n]*-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*\Z")
+INTEGER = lazily(r"[ \t\n]*+-?(?:[1-9][0-9]{0,17}|0)[ \t\n]*+\Z")
 
 
 def wrap(number: int) -> int:

@@ -17,17 +17,36 @@ _DEFAULT_FIELDS = lazily(r"[^ \t\n]+")
 _MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
 
 
+_MANY = 4096
+"""Characters of IFS from which on each is removed everywhere once it was seen."""
+
+
+def _different(text: str) -> list[str]:
+    """Return the different characters of a text in order."""
+    found: list[str] = []
+    while len(text) > _MANY and len(found) < 16:
+        found.append(text[0])
+        text = text.replace(text[0], "")
+    return list(dict.fromkeys([*found, *text]))
+
+
 @cache_short(64)
 def _delimiters(ifs: str) -> re.Pattern[str]:
     """Matches one delimiter: blanks of IFS around at most one other character of it."""
     import re
 
-    blanks = "".join(re.escape(char) for char in ifs if char in " \t\n")
-    others = "".join(re.escape(char) for char in ifs if char not in " \t\n")
-    blank = f"[{blanks}]" if blanks else "(?!)"
+    different = _different(ifs)
+    blanks = "".join(re.escape(char) for char in different if char in " \t\n")
+    others = "".join(re.escape(char) for char in different if char not in " \t\n")
     if not others:
-        return re.compile(f"{blank}+")
-    return re.compile(f"{blank}*(?P<hard>[{others}]){blank}*|{blank}+")
+        return re.compile(f"[{blanks}]+")
+    if not blanks:
+        return re.compile(f"(?P<hard>[{others}])")
+    # it begins with a set of characters, which `re` seeks quickly
+    return re.compile(
+        f"[{blanks}{others}](?:(?<=[{others}])(?P<hard>)[{blanks}]*+"
+        f"|[{blanks}]*+(?:(?P<later>[{others}])[{blanks}]*+)?)"
+    )
 
 
 _LONG = 65536
@@ -64,50 +83,55 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
     """
     import re
 
-    blanks = {char for char in ifs if char in " \t\n"}
-    others = set(ifs) - blanks
-    seek = re.compile(f"[{re.escape(ifs)}]").search
+    blanks = "".join([char for char in " \t\n" if char in ifs])
+    others = re.escape("".join([char for char in _different(ifs) if char not in blanks]))
+    seek = re.compile(f"[{re.escape(blanks)}{others}]").search
+    between = re.compile(
+        (f"[{blanks}]*+" if blanks else "") + (f"(?:[{others}]" if others else "(?:(?!)")
+        + (f"[{blanks}]*+" if blanks else "") + ")?"
+    ).match  # fmt: skip
+    seen = _masked(text, escaped, ifs) if escaped else text
     fields: list[str] = []
-    position, size = 0, len(text)
-    while position < size and text[position] in blanks and position not in escaped:
-        position += 1
+    position, size = len(seen) - len(seen.lstrip(blanks)) if blanks else 0, len(text)
     while position < size:
         if count >= 0 and len(fields) == count - 1:
-            fields.append(_last_field(text, position, blanks, others, escaped))
+            fields.append(text[position : _last_end(seen, position, blanks, others)])
             return fields
         start = position
-        while (found := seek(text, position)) is not None and found.start() in escaped:
-            position = found.end()
+        found = seek(seen, position)
         position = size if found is None else found.start()
         fields.append(text[start:position])
-        while position < size and text[position] in blanks and position not in escaped:
-            position += 1
-        if position < size and text[position] in others and position not in escaped:
-            position += 1
-            while position < size and text[position] in blanks and position not in escaped:
-                position += 1
+        delimiter = between(seen, position)
+        assert delimiter is not None
+        position = delimiter.end()
     return fields
 
 
-def _last_field(
-    text: str, start: int, blanks: set[str], others: set[str], escaped: set[int]
-) -> str:
-    """Return the rest of a line for the last name of `read`, without the delimiters at its end."""
-    end = len(text)
-    while end > start and text[end - 1] in blanks and end - 1 not in escaped:
-        end -= 1
-    if end > start and text[end - 1] in others and end - 1 not in escaped:
-        inner = text[start : end - 1]
-        if not any(char in others and start + at not in escaped for at, char in enumerate(inner)):
-            before = end - 1
-            while before > start and text[before - 1] in blanks and before - 1 not in escaped:
-                before -= 1
-            if not any(
-                char in blanks and start + at not in escaped
-                for at, char in enumerate(text[start:before])
-            ):
-                return text[start:before]
-    return text[start:end]
+def _masked(text: str, escaped: set[int], ifs: str) -> str:
+    """Return the text with characters that never split in place of the escaped ones."""
+    different = _different(ifs)
+    filler = next(char for char in map(chr, range(len(different) + 1)) if char not in different)
+    parts: list[str] = []
+    start = 0
+    for position in sorted(escaped):
+        parts += text[start:position], filler
+        start = position + 1
+    return "".join([*parts, text[start:]])
+
+
+def _last_end(seen: str, start: int, blanks: str, others: str) -> int:
+    """Return where the last field of `read` ends: before the delimiters at the end of the line.
+
+    A delimiter that is no blank is left out only if it is the only one of them and no blank is
+    within the field.
+    """
+    kept = seen[start:].rstrip(blanks) if blanks else seen[start:]
+    if kept and others and re.match(f"[{others}]", kept[-1]):
+        before = kept[:-1].rstrip(blanks) if blanks else kept[:-1]
+        inner = f"[{re.escape(blanks)}{others}]"
+        if re.search(f"[{others}]", kept[:-1]) is None and re.search(inner, before) is None:
+            return start + len(before)
+    return start + len(kept)
 
 
 class FieldBuilder:

@@ -301,11 +301,11 @@ _TRANSFORMATIONS: dict[str, Callable[[ExpansionHost, str], str]] = {
     "U": lambda host, text: "".join(map(_upper, text)),
     "u": lambda host, text: _upper(text[:1]) + text[1:],
     "L": lambda host, text: "".join(map(_lower, text)),
-    "Q": lambda host, text: shell_quote_single(host.seen(text)),
+    "Q": lambda host, text: shell_quote_single(host.seen(text), host.budget.pieces),
     "E": lambda host, text: decode_ansi_c(text),
     "P": lambda host, text: host.prompt(text),
-    "K": lambda host, text: shell_quote_single(host.seen(text)),
-    "k": lambda host, text: shell_quote_single(host.seen(text)),
+    "K": lambda host, text: shell_quote_single(host.seen(text), host.budget.pieces),
+    "k": lambda host, text: shell_quote_single(host.seen(text), host.budget.pieces),
 }
 
 
@@ -330,7 +330,7 @@ def _assignment(host: ExpansionHost, name: str, text: str | None, whole: bool) -
         return f"declare -{letters} {resolved}" if letters else None
     return (
         f"declare -{letters} " if letters else ""
-    ) + f"{resolved}={shell_quote_single(host.seen(text))}"
+    ) + f"{resolved}={shell_quote_single(host.seen(text), host.budget.pieces)}"
 
 
 def quote_key(key: str) -> str:

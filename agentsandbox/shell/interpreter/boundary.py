@@ -67,9 +67,20 @@ def run_guarded(
         status = 70
         _report(error)
         log.add_line(2, b"bash: internal error; the host's log has the details\n")
+    except BaseException:  # the host cancelled the task that waits
+        _forget_exit_trap(shell)
+        raise
     if limit is not None:
         shell.status = status
+        _forget_exit_trap(shell)
     return int(status), limit
+
+
+def _forget_exit_trap(shell: Shell) -> None:
+    """Drop the EXIT trap of a call that was ended: the time of the next call is not for it."""
+    if "EXIT" in shell.traps.handlers:
+        shell.traps.handlers = shell.traps.without("EXIT")
+        shell.update_flags()
 
 
 # TM-OUT-2

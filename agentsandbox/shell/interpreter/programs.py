@@ -73,7 +73,8 @@ def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
         foreground = find_builtin("fg")
         assert foreground is not None
         return foreground.call(shell, ["fg", name])
-    shown = ansi_quote(name) if needs_ansi(name) else name
+    pieces = shell.budget.pieces
+    shown = ansi_quote(name, pieces) if needs_ansi(name, pieces) else name
     if name and not path:
         shell.complain(f"{shown}: {os.strerror(2)}")
         return 127
@@ -155,6 +156,8 @@ def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
     )
     if names + values + words < LONGEST_WORD // 4:
         return False
+    if max(map(len, argv)) >= LONGEST_WORD or words + values > LONGEST_LIST:
+        return True
     sizes = [len(encode(word)) + 1 for word in argv]
     sizes += [len(encode(name)) + len(encode(value)) + 2 for name, value in environment.items()]
     return max(sizes) > LONGEST_WORD or sum(sizes) + 8 * len(sizes) > LONGEST_LIST

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.kernel.fs.base import NAME_MAX
 from agentsandbox.shell.interpreter.machine import Located
 
 TYPE_CHECKING = False
@@ -18,6 +19,8 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
     """Return the first executable file of that name in PATH, else the first file of that name."""
     fs = shell.fs
     found: str | None = None
+    if len(name) > NAME_MAX:
+        return None  # no directory can hold it
     for directory in (DEFAULT_PATH if path is None else path).split(":"):
         shell.budget.step(4)
         candidate = f"{directory or '.'}/{name}"

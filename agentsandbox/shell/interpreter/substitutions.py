@@ -13,8 +13,9 @@ A process substitution starts its command as a process, and expands to the name 
 from __future__ import annotations
 
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, encode
+from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, decode_pieces, encode
 from agentsandbox.shell.builtins import NAMES, PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
@@ -101,7 +102,8 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
         budget.make(len(data))
     if buffer.has_null:
         shell.warn("command substitution: ignored null byte in input")
-    return decode(data.rstrip(b"\n"))
+    data = data.rstrip(b"\n")
+    return decode(data) if len(data) <= PIECE else decode_pieces(budget.pieces(data))
 
 
 _EFFECTS = lazily(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")

@@ -54,7 +54,7 @@ def trace_words(
     scalars: list[str] = []
     for word in argv:
         if isinstance(word, str):
-            words.append(trace_quote(shell.seen(word)))
+            words.append(trace_quote(shell.seen(word), shell.budget.pieces))
             name, equals, value = word.partition("=")
             if equals and is_name(name.removesuffix("+")):
                 scalars.append(f"{name}={trace_quote(shell.seen(value)) if value else ''}")

@@ -93,7 +93,7 @@ _LONGEST_KNOWN, _LONGEST_MATCHED = 256, 4096
 
 _CLOSING_BRACKETS = lazily(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = lazily(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
-_ASSIGNMENT = lazily(r"([A-Za-z_][A-Za-z0-9_]*(?:\\\n[A-Za-z0-9_]*)*+)(\[|\+?(?:\\\n)*=)")
+_ASSIGNMENT = lazily(r"([A-Za-z_][A-Za-z0-9_]*+(?:\\\n[A-Za-z0-9_]*+)*+)(\[|\+?(?:\\\n)*=)")
 _ASSIGNED = lazily(r"(?:\\\n)*+(?:\+(?:\\\n)*+)?=")
 """The operator between a subscript and the value, with joined lines."""
 _CONTINUED_LIST = lazily(r"(?:\\\n)*\(")
