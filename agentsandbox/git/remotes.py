@@ -1,16 +1,14 @@
 """Remotes: their configuration, and the repositories behind their URLs (`Peer`).
 
-A URL is a path of the sandbox or `file://`, a bundle, a remote that the host offers, or `https://`
-through the network policy. `ssh` and `git://` are refused by name.
+`transports.py` finds the one for a URL.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
-from urllib.parse import unquote
 
-from agentsandbox.git.errors import Fatal, GitError, Plain
+from agentsandbox.git.errors import Fatal, GitError
 from agentsandbox.git.history import is_ancestor
 from agentsandbox.git.hooks import hook_path
 from agentsandbox.git.objects import NULL
@@ -30,11 +28,6 @@ _LOCAL_VARIABLES = (
     "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_COMMON_DIR",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 )  # fmt: skip
-_SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_NO_ACCESS = (
-    "fatal: Could not read from remote repository.\n\n"
-    "Please make sure you have the correct access rights\nand the repository exists."
-)
 
 
 class Remote:
@@ -404,54 +397,6 @@ def _refusal(git: Invocation, repository: Repository, update: Update) -> str:
 
 
 # finding the other side
-
-
-def open_peer(git: Invocation, url: str, *, push: bool = False) -> Peer:
-    """Return the repository at a URL; Plain in git's words if it cannot be reached."""
-    offered = git.ctx.host.git_remotes.get(url)
-    if offered is None:
-        for name, value in git.ctx.host.git_remotes.items():
-            if git.config.get(f"remote.{name}.url") == url:
-                offered = value
-    if offered is not None:
-        from agentsandbox.git.offered import open_offered
-
-        return open_offered(git, url, offered)
-    scheme = _SCHEME.match(url)
-    if scheme is not None and scheme[1].lower() != "file":
-        return _open_url(git, scheme[1].lower(), url)
-    if scheme is None and re.match(r"[^/]*[^/:]:", url) and not git.fs.exists(git.path(url)):
-        raise refused_ssh(url)
-    path = unquote(url[7:]) if scheme is not None else url
-    repository = find_repository_at(git, path)
-    if repository is not None:
-        return LocalPeer(repository, url)
-    if git.fs.is_file(git.path(path)) and not push:
-        from agentsandbox.git.bundles import open_bundle
-
-        return open_bundle(git, path, url)
-    raise Plain(f"fatal: '{path}' does not appear to be a git repository\n{_NO_ACCESS}", 128)
-
-
-def refused_ssh(url: str) -> Plain:
-    """Return the refusal of ssh."""
-    return Plain(
-        f"fatal: ssh is not available in this sandbox: cannot reach '{url}'\n{_NO_ACCESS}", 128
-    )
-
-
-def _open_url(git: Invocation, scheme: str, url: str) -> Peer:
-    if scheme in ("http", "https"):
-        from agentsandbox.git.http import HttpPeer
-
-        return HttpPeer(git, url)
-    if scheme in ("ssh", "git+ssh", "ssh+git"):
-        raise refused_ssh(url)
-    if scheme in ("git", "ftp", "ftps"):
-        raise Plain(
-            f"fatal: {scheme}:// is not available in this sandbox: cannot reach '{url}'", 128
-        )
-    raise Plain(f"git: 'remote-{scheme}' is not a git command. See 'git --help'.", 128)
 
 
 def find_repository_at(git: Invocation, path: str) -> Repository | None:

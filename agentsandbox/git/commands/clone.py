@@ -21,11 +21,11 @@ from agentsandbox.git.remotes import (
     change_shallow,
     find_remote,
     find_repository_at,
-    open_peer,
     open_repository,
     shallow_of,
 )
 from agentsandbox.git.repository import Repository
+from agentsandbox.git.transports import open_peer
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.kernel.streams import encode
 

@@ -16,11 +16,11 @@ from agentsandbox.git.remotes import (
     Remote,
     default_remote,
     find_remote,
-    open_peer,
     remote_names,
     shallow_of,
     shown_url,
 )
+from agentsandbox.git.transports import open_peer
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False

@@ -17,10 +17,10 @@ from agentsandbox.git.remotes import (
     Update,
     default_remote,
     find_remote,
-    open_peer,
     remote_names,
 )
 from agentsandbox.git.revisions import Resolver, find_ref, tracking_ref
+from agentsandbox.git.transports import open_peer
 from agentsandbox.kernel.streams import encode
 
 USAGES = {

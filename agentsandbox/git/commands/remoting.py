@@ -12,7 +12,8 @@ from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.refspecs import pretty
-from agentsandbox.git.remotes import Remote, find_remote, open_peer, remote_names
+from agentsandbox.git.remotes import Remote, find_remote, remote_names
+from agentsandbox.git.transports import open_peer
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
