@@ -13,12 +13,14 @@ from agentsandbox.limits import DEFAULT_LIMITS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable, Mapping
     from inspect import Signature
     from typing import Any, Literal, TypedDict, Unpack
 
     from agentsandbox.contract.command import Command
     from agentsandbox.events import Observer
+    from agentsandbox.git.offers import GitPush
     from agentsandbox.javascript import JavaScriptRuntime
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.limits import Limits
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
         javascript: JavaScriptRuntime | bool
         limits: Limits
         network: NetworkPolicy | Mapping[str, Callable[..., Any]] | None
+        git_remotes: Mapping[str, str | os.PathLike[str] | Callable[[GitPush], str | None]]
         script_errexit: ScriptErrexit
         jobs: Jobs
         isolation: Isolation
@@ -80,6 +83,7 @@ DEFAULTS: Mapping[str, Any] = {
     "javascript": None,
     "limits": DEFAULT_LIMITS,
     "network": None,
+    "git_remotes": _NOTHING,
     "script_errexit": "sh",
     "jobs": "detach",
     "isolation": "thread",
@@ -164,6 +168,9 @@ class SandboxOptions:
     """What curl, wget, git and guests may reach; None for nothing but the sandbox's own loopback.
 
     A mapping host → function lets functions of the host answer (see `NetworkPolicy.hosts`)."""
+    git_remotes: Mapping[str, str | Callable[[GitPush], str | None]]
+    """Remotes that the host offers to git: name or URL → the folder of a repository, whose pushes
+    wait under `refs/quarantine/`, or a function of each push (see `agentsandbox.git.offers`)."""
     script_errexit: ScriptErrexit
     """Which script files stop at the first error, as with `set -e`: "sh" for `sh FILE` and files
     that begin with `#!/bin/sh` or without `#!`, "always" for those in bash as well, or "never"."""

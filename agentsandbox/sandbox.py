@@ -632,6 +632,7 @@ class Sandbox:
             user=options.user,
             hostname=options.hostname,
             network=options.network,
+            git_remotes=options.git_remotes,
             available=COMMANDS,
             script_errexit=options.script_errexit,
             jobs=options.jobs,

@@ -125,8 +125,9 @@ class Host:
     """The machine as a command sees it: clock, random numbers, user, terminal, network."""
 
     __slots__ = (
-        "_make_random", "_network", "_random", "clock", "columns", "commands", "hostname",
-        "is_seeded", "locks", "memo", "network_policy", "pictures", "scheduler", "started", "user",
+        "_make_random", "_network", "_random", "clock", "columns", "commands", "git_remotes",
+        "hostname", "is_seeded", "locks", "memo", "network_policy", "pictures", "scheduler",
+        "started", "user",
     )  # fmt: skip
 
     def __init__(
@@ -141,6 +142,7 @@ class Host:
         columns: int = 80,
         network: NetworkPolicy | None = None,
         commands: Callable[[], Sequence[str]] = tuple,
+        git_remotes: Mapping[str, Any] | None = None,
     ) -> None:
         self.clock = clock
         """The sandbox's only clock, in seconds since the epoch; deadlines use the budget's own."""
@@ -157,6 +159,8 @@ class Host:
         self._network: Network | None = None
         self.commands = commands
         """The names of all commands."""
+        self.git_remotes: Mapping[str, Any] = git_remotes or {}
+        """What the host offers to git as remotes: name or URL → folder or function."""
         self.pictures: list[str] = []
         """Paths of the pictures that programs wrote, for the result of the execution."""
         self.started = clock()

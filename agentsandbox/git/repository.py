@@ -243,6 +243,10 @@ class Repository:
         grafted = self._grafts.get(oid)
         return self.objects.commit(oid).parents if grafted is None else grafted
 
+    def forget_grafts(self) -> None:
+        """Read at the next need where history ends."""
+        self._grafts = None
+
     def short(self, oid: str, length: int | None = None) -> str:
         """Return the abbreviation of an object's name."""
         return self.objects.abbreviate(oid, self.abbrev if length is None else length)

@@ -10,6 +10,7 @@ pay for it.
 from __future__ import annotations
 
 import math
+import os
 import posixpath
 import sys
 from collections.abc import Iterable, Mapping, Sequence
@@ -327,6 +328,22 @@ def _limits(argument: str, value: object) -> Limits:
     return value
 
 
+def _git_remotes(option: str, value: object) -> object:
+    if not isinstance(value, Mapping):
+        raise wrong_type(option, "a mapping of names to folders or functions", value)
+    found: dict[str, object] = {}
+    for name, offered in value.items():
+        if not isinstance(name, str) or not name or name.startswith("-"):
+            raise wrong_type(f"a name in {option}", "a str", name)
+        if isinstance(offered, (str, os.PathLike)):
+            found[name] = os.path.abspath(os.fspath(offered))
+        elif callable(offered):
+            found[name] = offered
+        else:
+            raise wrong_type(f"{option}[{name!r}]", "a folder or a function", offered)
+    return MappingProxyType(found)
+
+
 def _network(argument: str, value: object) -> object:
     if value is None:
         return None
@@ -401,6 +418,7 @@ CHECKS: dict[str, Callable[[str, object], object]] = {
     "network": _network,
     "aliases": _aliases,
     "sudo": _flag,
+    "git_remotes": _git_remotes,
     "script_errexit": partial(_one_of, SCRIPT_ERREXIT),
     "jobs": partial(_one_of, JOBS),
     "isolation": partial(_one_of, ISOLATION),

@@ -107,6 +107,7 @@ class Session:
         user: str,
         hostname: str,
         network: NetworkPolicy | None,
+        git_remotes: Mapping[str, Any],
         script_errexit: str,
         jobs: Jobs,
         environment: Mapping[str, str],
@@ -125,6 +126,7 @@ class Session:
             hostname=hostname,
             network=network,
             commands=command_names,
+            git_remotes=git_remotes,
         )
         self.fs = fs
         self._is_seeded = seed is not None
