@@ -599,7 +599,7 @@ class _Generator(Expressions):
         target = node.target
         name = target.name if isinstance(target, nodes.Name) else getattr(target.base, "name", "")
         if name in TABLES and self.is_global(name):
-            self.emit(f"fatal(\"`delete' is not allowed with {name}\")")
+            self.emit(f'fatal("`delete\' is not allowed with {name}")')
         elif isinstance(target, nodes.Name):
             self.emit(f"{self.array_code(target)}.forget_all()")
         else:
@@ -615,6 +615,10 @@ class _Generator(Expressions):
             return
         assert node.destination is not None
         destination = self.text(node.destination)
+        if node.redirection == "|&":
+            word = "printf" if node.formatted else "print"
+            self.emit(f"rt.channels.write_both({word!r}, {destination}, {text})")
+            return
         self.emit(f"rt.channels.write({node.redirection!r}, {destination}, {text})")
 
 

@@ -467,10 +467,15 @@ class Expressions:
             name = self.variable(expression)
             return f"({name} := used({name}))" if self.is_plain(expression) else name
         if isinstance(expression, nodes.Field):
-            return f"used({self.field_value(expression)})"
+            code = self.field_value(expression)
+            position = _constant(expression.number)
+            if position is None:
+                return code
+            self.needs_count = True
+            count = "rt.nf()" if self.general else "nf"
+            return f"({code} if {position} <= {count} else UNASSIGNED)"
         self.mark_typed(expression.base)
-        code = self._element(expression)
-        return code if self.numeric(expression) else f"used({code})"
+        return f"used({self._element(expression)})"
 
     def _user_call(self, node: nodes.UserCall) -> str:
         scopes, place = self.scopes, self.place(node.line)
@@ -733,9 +738,12 @@ def _step_value(compiler: Expressions, node: nodes.Step) -> str:
 
 def _getline_value(compiler: Expressions, node: nodes.Getline) -> str:
     source = compiler.text(node.source) if node.source is not None else ""
-    method = {"": "getline_main", "<": "channels.read_file", "|": "channels.read_command"}[
-        node.kind
-    ]
+    method = {
+        "": "getline_main",
+        "<": "channels.read_file",
+        "|": "channels.read_command",
+        "|&": "channels.read_both",
+    }[node.kind]
     status = compiler.temporary()
     call = f"({status} := rt.{method}({source}))"
     if isinstance(node.target, nodes.Index):  # its subscript counts at the end of the input, too

@@ -296,7 +296,10 @@ class _Lexer:
             return self._string(start)
         elif value in ("/", "/=") and not self._after_operand():
             return self._regex(start)
-        elif value == "@" or (value == "|" and self.text.startswith("&", self.position)):
+        elif value == "|" and self.text.startswith("&", self.position):
+            self.position += 1
+            self._token("|&", "|&", start)
+        elif value == "@":
             found = _DIRECTIVE.match(self.text, start)
             if found is not None and found[0] == "@/":
                 return self._regex(start + 1, "TYPED")
@@ -304,7 +307,7 @@ class _Lexer:
                 self._token("INDIRECT", found[0][1:], start)
                 self.position = found.end()
                 return True
-            shown = "|&" if found is None else found[0]
+            shown = "@" if found is None else found[0]
             message = f"error: gawk's `{shown}' is not available here"
             return self._fail(start, AwkSyntaxError(f"{self.source.place(self.line)}: {message}"))
         else:

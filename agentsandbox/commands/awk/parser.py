@@ -370,7 +370,7 @@ class _Parser(Terms):
         formatted = token.kind == "printf"
         arguments: list[Expression] = []
         saved, self.no_greater = self.no_greater, True
-        if self.token.kind not in (";", "NEWLINE", "}", "EOF", ">", ">>", "|"):
+        if self.token.kind not in (";", "NEWLINE", "}", "EOF", ">", ">>", "|", "|&"):
             arguments.append(self.expression())
             while self.token.kind == ",":
                 self.advance()
@@ -380,7 +380,7 @@ class _Parser(Terms):
                 arguments = arguments[0].items
         redirection = ""
         destination = None
-        if self.token.kind in (">", ">>", "|"):
+        if self.token.kind in (">", ">>", "|", "|&"):
             redirection = self.advance().kind
             destination = self.binary(CONCAT, assignable=False)
         self.no_greater = saved

@@ -210,9 +210,7 @@ class Runtime(Input):
         trims = by == " "
         if isinstance(by, str):
             is_single = len(by) == 1 and not trims
-            by = self.dynamic_pattern(
-                "[ \t\n]+" if trims else _quoted(by) if is_single else by
-            )
+            by = self.dynamic_pattern("[ \t\n]+" if trims else _quoted(by) if is_single else by)
         pieces: list[str] = []
         gaps: list[str] = []
         start = at = 0

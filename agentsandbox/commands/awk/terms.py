@@ -243,7 +243,7 @@ class Terms:
             token = self.token
             kind = token.kind
             if (
-                kind == "|"
+                kind in ("|", "|&")
                 and not self.no_greater
                 and self.peek().kind == "getline"
                 and (minimum <= CONCAT or after_getline)
@@ -420,7 +420,7 @@ class Terms:
         items = self.list_until(")")
         self.advance()
         if len(items) > 1:
-            if self.token.kind not in ("in", ";", "NEWLINE", "}", ">", ">>", "|", "EOF"):
+            if self.token.kind not in ("in", ";", "NEWLINE", "}", ">", ">>", "|", "|&", "EOF"):
                 raise self.unexpected()
             return nodes.Grouping(token.line, items)
         self.refuse_grouping(items[0])
