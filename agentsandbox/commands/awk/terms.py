@@ -16,6 +16,7 @@ from agentsandbox.commands.awk.lexer import (
     AwkSyntaxError,
     doubtful_escapes,
     point_at,
+    spelled,
     tokenize,
 )
 
@@ -179,7 +180,7 @@ class Terms:
         if name not in self.parameters:
             if name in self.functions or name == self.defining:
                 message = (
-                    f"function `{name}' called with space between name and `(',\n"
+                    f"function `{spelled(name)}' called with space between name and `(',\n"
                     "or used as a variable or an array"
                 )
                 raise self.error(f"error: {message}", token.line)
@@ -460,7 +461,7 @@ class Terms:
     def call(self) -> Expression:
         token = self.advance()
         if token.value in self.parameters:
-            message = f"attempt to use non-function `{token.value}' in function call"
+            message = f"attempt to use non-function `{spelled(token.value)}' in function call"
             raise self.error(f"error: {message}", token.line)
         arguments = self.arguments()
         for number, argument in enumerate(arguments, 1):
