@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agentsandbox.python import PythonRuntime
     from agentsandbox.skills import AgentSkill
 
+    Isolation = Literal["thread", "process"]
     Jobs = Literal["detach", "wait", "kill"]
     ScriptErrexit = Literal["sh", "always", "never"]
 
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
         network: NetworkPolicy | Mapping[str, Callable[..., Any]] | None
         script_errexit: ScriptErrexit
         jobs: Jobs
+        isolation: Isolation
         on_command: Policy | None
         on_event: Observer | None
         clock: Callable[[], float] | None
@@ -80,6 +82,7 @@ DEFAULTS: Mapping[str, Any] = {
     "network": None,
     "script_errexit": "sh",
     "jobs": "detach",
+    "isolation": "thread",
     "on_command": None,
     "on_event": None,
     "clock": None,
@@ -166,6 +169,9 @@ class SandboxOptions:
     that begin with `#!/bin/sh` or without `#!`, "always" for those in bash as well, or "never"."""
     jobs: Jobs
     """Whether background jobs continue in the next execution, are waited for, or are killed."""
+    isolation: Isolation
+    """Where scripts run: in the host's own process ("thread"), or in a process of their own that
+    the kernel confines ("process", Linux only)."""
     on_command: Policy | None
     """Called before each simple command; it may refuse the command (see `policy`)."""
     on_event: Observer | None

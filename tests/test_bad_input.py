@@ -239,6 +239,16 @@ CONSTRUCTOR = [
         ValueError,
         "jobs must be 'detach', 'wait' or 'kill', not 'kil'; did you mean 'kill'?",
     ),
+    (
+        lambda: Sandbox(isolation="proces"),
+        ValueError,
+        "isolation must be 'thread' or 'process', not 'proces'; did you mean 'process'?",
+    ),
+    (
+        lambda: Sandbox(isolation=True),
+        TypeError,
+        "isolation must be 'thread' or 'process', not True",
+    ),
     (lambda: Sandbox(jobs=None), TypeError, "jobs must be 'detach', 'wait' or 'kill', not None"),
     # skills and commands
     (

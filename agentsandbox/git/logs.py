@@ -301,11 +301,7 @@ class LogPrinter:
     def _first_line(self, commit: Commit, parent: str | None) -> str:
         text = "" if self.format == "oneline" else "commit "
         if self.graph is None and self.left_right:
-            text += (
-                f"{self._mark(commit.oid)} "
-                if self.format != "oneline"
-                else (f"{self._mark(commit.oid)} ")
-            )
+            text += f"{self._mark(commit.oid)} "
         elif self.graph is None and commit.oid in self.walk.boundaries:
             text += "-"
         text += self._shown_name(commit.oid)

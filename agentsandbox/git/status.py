@@ -478,7 +478,8 @@ def tracking_text(repository, name: str, *, counts: bool = True) -> str:  # type
         return f"Your branch is ahead of '{shown}' by {commits(ahead)}.{hint}"
     if not ahead:
         hint = '\n  (use "git pull" to update your local branch)' if hints else ""
-        return f"Your branch is behind '{shown}' by {commits(behind)}, and can be fast-forwarded.{hint}"
+        text = f"Your branch is behind '{shown}' by {commits(behind)}, and can be fast-forwarded."
+        return text + hint
     hint = '\n  (use "git pull" to merge the remote branch into yours)' if hints else ""
     return (
         f"Your branch and '{shown}' have diverged,\n"

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 STATES = ("keep", "discard", "new")
 JOBS = ("detach", "wait", "kill")
+ISOLATION = ("thread", "process")
 SCRIPT_ERREXIT = ("sh", "always", "never")
 NAME_MAX = 255
 SHOWN = 40
@@ -402,6 +403,7 @@ CHECKS: dict[str, Callable[[str, object], object]] = {
     "sudo": _flag,
     "script_errexit": partial(_one_of, SCRIPT_ERREXIT),
     "jobs": partial(_one_of, JOBS),
+    "isolation": partial(_one_of, ISOLATION),
     "on_command": _callable,
     "on_event": _plain_function,
     "clock": _clock,

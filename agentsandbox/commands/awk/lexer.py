@@ -313,7 +313,9 @@ class _Lexer:
         elif kind == "number":
             self._token("NUMBER", value, start)
         elif kind == "name":
-            return self._name(value, start)
+            if self.namespace != "awk" or ":" in value:
+                return self._name(value, start)
+            self._token(_kind_of_name(value, self.text, self.position), value, start)
         elif kind == "string":
             return self._string(start)
         elif value in ("/", "/=") and not self._after_operand():

@@ -442,6 +442,24 @@ def _skip(line: LogWords, text: str) -> None:
     line.walk.skip = line._number(text, "--skip") or 0
 
 
+def _refused(name: str) -> Callable[[LogWords], None]:
+    def refuse(line: LogWords) -> None:
+        raise Fatal(f"{name} is not supported in this sandbox")
+
+    return refuse
+
+
+def _notes(line: LogWords) -> None:
+    """Accept --notes where it changes nothing: there are no notes."""
+    if line.git.repository.refs.all("refs/notes/"):
+        raise Fatal("--notes is not supported in this sandbox")
+
+
+def _encoding(line: LogWords, text: str) -> None:
+    if text.lower() not in ("", "utf-8", "utf8"):
+        raise Fatal(f"--encoding={text} is not supported in this sandbox: only UTF-8 is")
+
+
 _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "--oneline": _oneline,
     "--abbrev-commit": _flag("abbrev_commit"), "--no-abbrev-commit": _flag("abbrev_commit", False),
@@ -476,12 +494,12 @@ _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "--sparse": _walk("dense", False), "--boundary": _walk("boundary"),
     "--no-walk": _walk("no_walk"), "--no-walk=sorted": _walk("no_walk"),
     "--no-walk=unsorted": _walk("no_walk"), "--do-walk": _walk("no_walk", False),
-    "--ancestry-path": _walk("ancestry"), "--simplify-merges": _walk("full_history"),
+    "--ancestry-path": _walk("ancestry"), "--simplify-merges": _refused("--simplify-merges"),
     "--simplify-by-decoration": _flag("other", {"decorated": "1"}),
     "-m": _merges("separate"), "-c": _merges("c"), "--cc": _merges("cc"),
     "--no-diff-merges": _merges("off"),
-    "--show-signature": lambda line: None, "--no-show-signature": lambda line: None,
-    "--no-notes": lambda line: None, "--notes": lambda line: None,
+    "--show-signature": _refused("--show-signature"), "--no-show-signature": lambda line: None,
+    "--no-notes": lambda line: None, "--notes": _notes,
     "--no-commit-id": lambda line: None, "--ignore-missing": lambda line: None,
 }  # fmt: skip
 _VALUED: dict[str, Callable[[LogWords, str], None]] = {
@@ -500,7 +518,7 @@ _VALUED: dict[str, Callable[[LogWords, str], None]] = {
     "--decorate-refs": lambda line, text: line.decorate_refs.append(text),
     "--decorate-refs-exclude": lambda line, text: line.decorate_excludes.append(text),
     "--diff-merges": _diff_merges,
-    "--encoding": lambda line, text: None,
+    "--encoding": _encoding,
 }  # fmt: skip
 _OPTIONAL: dict[str, Callable[[LogWords, str | None], None]] = {
     "--pretty": _pretty, "--format": _pretty,

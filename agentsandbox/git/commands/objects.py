@@ -58,7 +58,7 @@ Batch objects requested on stdin (or --batch-all-objects)
     --path <blob|tree>    the path for filters
 """,
     "hash-object": """
-git hash-object [-t <type>] [-w] [--path=<file> | --no-filters] [--stdin [--literally]] [--] <file>...
+git hash-object [<options>] [--] <file>...
 
     -t <type>             the type of the object
     -w                    write the object
