@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
+from agentsandbox.commands.awk.coprocesses import Coprocess
 from agentsandbox.commands.awk.csv_input import CsvSource
 from agentsandbox.commands.awk.records import RecordReader
 from agentsandbox.commands.awk.values import AwkFatal
@@ -24,7 +26,7 @@ HELD = 16384
 PIPE_HELD = 32768
 """Characters that are collected for a command before it is started."""
 
-
+_SOCKETS = ("/inet/", "/inet4/", "/inet6/")
 _STDOUT = frozenset(("/dev/stdout", "/dev/fd/1", "-"))
 _STDERR = frozenset(("/dev/stderr", "/dev/fd/2"))
 """What is printed to these is written at once; standard output is held back."""
@@ -71,6 +73,7 @@ class Channels:
         self.ctx = rt.ctx
         self.outputs: dict[str, _Output] = {}
         self.inputs: dict[tuple[str, bool], _Input] = {}
+        self.coprocesses: dict[str, Coprocess] = {}
         self._latest: dict[str, _Input | _Output] = {}
         """The channel that was opened last by each name."""
 
@@ -143,6 +146,63 @@ class Channels:
     def _decorated(self, source: ByteReader) -> ByteReader:
         """Return the input, with marks at the ends of records if it is read as `--csv`."""
         return CsvSource(source) if self.rt.csv else source
+
+    # coprocesses
+
+    def _coprocess(self, name: str) -> Coprocess | None:
+        """Return the coprocess of that name, which is started if it does not run.
+
+        None after an error that PROCINFO says is not fatal.
+        """
+        found = self.coprocesses.get(name)
+        if found is not None:
+            return found
+        if not name:
+            raise AwkFatal("expression for `|&' redirection has null string value")
+        self.flush_everything()
+        if name.startswith(_SOCKETS):
+            reason = os.strerror(errno.ENETUNREACH)
+            if not self.rt.is_nonfatal(name):
+                message = f"cannot open two way pipe `{name}' for input/output: {reason}"
+                raise AwkFatal(message)
+            self.rt.ERRNO = reason
+            return None
+        found = Coprocess(self.rt, name, self.start, self.wait, self._decorated)
+        self.coprocesses[name] = found
+        return found
+
+    def write_both(self, word: str, name: str, text: str) -> None:
+        """`print |& name`; `word` is the statement, for messages."""
+        coprocess = self._coprocess(name)
+        if coprocess is None:
+            return
+        if coprocess.can_write:
+            coprocess.write(text)
+        elif self.rt.is_nonfatal(name):
+            self.rt.ERRNO = os.strerror(errno.EBADF)
+        else:
+            raise AwkFatal(f"{word}: attempt to write to closed write end of two-way pipe")
+
+    def read_both(self, name: str) -> float:
+        """`name |& getline`."""
+        coprocess = self._coprocess(name)
+        if coprocess is None:
+            return -1.0
+        coprocess.check_reading()
+        self.flush_everything()
+        return self.rt.read_record(coprocess.reader)
+
+    def _close_coprocess(self, coprocess: Coprocess, side: str) -> int:
+        """`close` of a coprocess or of one of its sides."""
+        self.flush_everything()
+        if side == "to":
+            coprocess.close_input()
+        elif side == "from":
+            coprocess.close_output()
+        if side and not coprocess.is_closed:
+            return 0
+        del self.coprocesses[coprocess.name]
+        return coprocess.close()
 
     # writing
 
@@ -223,6 +283,8 @@ class Channels:
         """Write what is held for files and commands."""
         for output in self.outputs.values():
             self._write_out(output)
+        for coprocess in list(self.coprocesses.values()):
+            coprocess.flush()
 
     def flush_everything(self) -> None:
         """Write everything that is held, standard output first."""
@@ -234,6 +296,13 @@ class Channels:
         if not name:
             self.flush_everything()
             return 0.0
+        coprocess = self.coprocesses.get(name)
+        if coprocess is not None:
+            if coprocess.can_write:
+                coprocess.flush()
+                return 0.0
+            self.rt.warn(f"fflush: cannot flush: two-way pipe `{name}' has closed write end")
+            return -1.0
         output = self.outputs.get(name)
         if output is None:
             if name == "/dev/stdout":
@@ -252,6 +321,12 @@ class Channels:
 
     def close(self, name: str, side: str = "") -> float:
         """`close`: return the status of a command, 0 for a file, -1 if nothing is open."""
+        side = side.lower()
+        if side not in ("", "to", "from"):
+            raise AwkFatal("close: second argument must be `to' or `from'")
+        coprocess = self.coprocesses.get(name)
+        if coprocess is not None:
+            return float(self._close_coprocess(coprocess, side))
         if not isinstance(self._latest.pop(name, None), _Input):
             output = self.outputs.pop(name, None)
             if output is not None:
@@ -304,12 +379,17 @@ class Channels:
         for found in list(self.inputs.values()):
             self._close_input(found)
         self.inputs.clear()
+        for coprocess in list(self.coprocesses.values()):
+            coprocess.close()
+        self.coprocesses.clear()
 
     def abandon(self) -> None:
         """Close the pipes of a program that was stopped, so that its commands end."""
         for output in self.outputs.values():
             if output.pipe is not None:
                 output.pipe.release()
+        for coprocess in self.coprocesses.values():
+            coprocess.abandon()
         for found in self.inputs.values():
             if found.pipe is not None:
                 found.pipe.close_reader()

@@ -26,7 +26,7 @@ from __future__ import annotations
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.expressions import Expressions, assignment, printed
 from agentsandbox.commands.awk.field_loops import counts_silently, field_loop, uses_subscript
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source
+from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, spelled
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
 from agentsandbox.commands.awk.values import FILE
 from agentsandbox.errors import LimitReached
@@ -170,14 +170,15 @@ class _Generator(Expressions):
             if name in SPECIAL_NAMES:
                 continue
             if name in TABLES:
-                names = repr(tuple(self.program.functions)) if name == "FUNCTAB" else ""
+                names = (
+                    repr(tuple(map(spelled, self.program.functions))) if name == "FUNCTAB" else ""
+                )
                 self.emit(f"v_{name} = rt.{TABLES[name]}({names})")
             elif name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
-                self.emit(
-                    f"v_{name} = rt.{'numbered' if name in self.numbered else 'array'}({name!r})"
-                )
+                method = "numbered" if name in self.numbered else "array"
+                self.emit(f"v_{name} = rt.{method}({spelled(name)!r})")
             else:
-                self.emit(f"v_{name} = rt.variables.get({name!r}, UNSET)")
+                self.emit(f"v_{name} = rt.variables.get({spelled(name)!r}, UNSET)")
         highest = self.scopes.highest_field
         self.emit(f"rt.pad = pad = [''] * {highest}")
         self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
@@ -201,7 +202,7 @@ class _Generator(Expressions):
                 self.emit(f"def w_{name}(value):")
                 self.emit(f" nonlocal v_{name}")
                 self.emit(f" v_{name} = value")
-                self.emit(f"rt.setters[{name!r}] = w_{name}")
+                self.emit(f"rt.setters[{spelled(name)!r}] = w_{name}")
         if "SYMTAB" in self.scopes.names:
             self._symbols()
 
@@ -210,9 +211,9 @@ class _Generator(Expressions):
         for name in sorted(self.scopes.names - SPECIAL_NAMES - SPECIAL_ARRAYS):
             self.budget.step()
             if ("", name) in self.scopes.arrays:
-                self.emit(f"v_SYMTAB.add_array({name!r}, v_{name})")
+                self.emit(f"v_SYMTAB.add_array({spelled(name)!r}, v_{name})")
             else:
-                self.emit(f"v_SYMTAB.add({name!r}, lambda: v_{name}, w_{name})")
+                self.emit(f"v_SYMTAB.add({spelled(name)!r}, lambda: v_{name}, w_{name})")
 
     def is_typed(self, array: str) -> bool:
         """Whether it matters what type the elements of a global array have."""
@@ -226,7 +227,7 @@ class _Generator(Expressions):
                 "a" if (function.name, name) in self.scopes.arrays else "s"
                 for name in function.parameters
             )
-            self.emit(f"rt.functions[{function.name!r}] = (f_{function.name}, {kinds!r})")
+            self.emit(f"rt.functions[{spelled(function.name)!r}] = (f_{function.name}, {kinds!r})")
 
     def _function(self, function: nodes.Function) -> None:
         self.function = function.name
@@ -253,7 +254,9 @@ class _Generator(Expressions):
         self.emit("if (b.left < 0 or b.depth > b.stack_end) and rt.enter():")
         self.emit(f" return rt.go_on(f_{function.name}{arguments})")
         for name in arrays:
-            self.emit(f"if l_{name} is None or l_{name} is UNSET: l_{name} = rt.local({name!r})")
+            self.emit(
+                f"if l_{name} is None or l_{name} is UNSET: l_{name} = rt.local({spelled(name)!r})"
+            )
         for indent, text, line in hoisted:
             self.output.append((indent + 1, text, line))
         self.emit("try:")
@@ -599,7 +602,7 @@ class _Generator(Expressions):
         target = node.target
         name = target.name if isinstance(target, nodes.Name) else getattr(target.base, "name", "")
         if name in TABLES and self.is_global(name):
-            self.emit(f"fatal(\"`delete' is not allowed with {name}\")")
+            self.emit(f'fatal("`delete\' is not allowed with {name}")')
         elif isinstance(target, nodes.Name):
             self.emit(f"{self.array_code(target)}.forget_all()")
         else:
@@ -615,6 +618,10 @@ class _Generator(Expressions):
             return
         assert node.destination is not None
         destination = self.text(node.destination)
+        if node.redirection == "|&":
+            word = "printf" if node.formatted else "print"
+            self.emit(f"rt.channels.write_both({word!r}, {destination}, {text})")
+            return
         self.emit(f"rt.channels.write({node.redirection!r}, {destination}, {text})")
 
 

@@ -14,7 +14,7 @@ from math import copysign
 
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.formats import parse_format
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, place_of
+from agentsandbox.commands.awk.lexer import AwkSyntaxError, place_of, spelled
 from agentsandbox.commands.awk.numbered import numbered_arrays
 from agentsandbox.commands.awk.patterns import written_plainly
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
@@ -247,7 +247,7 @@ class Expressions:
         if isinstance(node, nodes.Name):
             if self.is_global(node.name):
                 return f"v_{node.name}"
-            return f"array_of(l_{node.name}, {node.name!r})"
+            return f"array_of(l_{node.name}, {spelled(node.name)!r})"
         assert isinstance(node, nodes.Index)
         return f"{self.array_code(node.base)}.sub({self.subscript(node)})"
 
@@ -294,7 +294,7 @@ class Expressions:
         name = node.name
         prefix = "v" if self.is_global(name) else "l"
         if self.is_array(node):
-            return f"scalar({prefix}_{name}, {name!r})"
+            return f"scalar({prefix}_{name}, {spelled(name)!r})"
         if prefix == "v" and name == "NF":
             return "rt.nf()" if self.general else "float(nf)"
         if prefix == "v" and name in SPECIAL_NAMES:
@@ -467,22 +467,27 @@ class Expressions:
             name = self.variable(expression)
             return f"({name} := used({name}))" if self.is_plain(expression) else name
         if isinstance(expression, nodes.Field):
-            return f"used({self.field_value(expression)})"
+            code = self.field_value(expression)
+            position = _constant(expression.number)
+            if position is None:
+                return code
+            self.needs_count = True
+            count = "rt.nf()" if self.general else "nf"
+            return f"({code} if {position} <= {count} else UNASSIGNED)"
         self.mark_typed(expression.base)
-        code = self._element(expression)
-        return code if self.numeric(expression) else f"used({code})"
+        return f"used({self._element(expression)})"
 
     def _user_call(self, node: nodes.UserCall) -> str:
         scopes, place = self.scopes, self.place(node.line)
         function = scopes.functions.get(node.name)
         if function is None:
             if node.name in scopes.names or node.name in SPECIAL_NAMES:
-                message = f"attempt to use non-function `{node.name}' in function call"
+                message = f"attempt to use non-function `{spelled(node.name)}' in function call"
                 raise AwkSyntaxError(f"{place}: error: {message}")
-            message = f"function `{node.name}' not defined"
+            message = f"function `{spelled(node.name)}' not defined"
             return f"fatal({message!r})"
         if len(node.arguments) > len(function.parameters):
-            message = f"function `{node.name}' called with more arguments than declared"
+            message = f"function `{spelled(node.name)}' called with more arguments than declared"
             self.warnings.append(f"{place}: warning: {message}")
         codes = [
             self._argument(item, is_array=(node.name, parameter) in scopes.arrays)
@@ -733,9 +738,12 @@ def _step_value(compiler: Expressions, node: nodes.Step) -> str:
 
 def _getline_value(compiler: Expressions, node: nodes.Getline) -> str:
     source = compiler.text(node.source) if node.source is not None else ""
-    method = {"": "getline_main", "<": "channels.read_file", "|": "channels.read_command"}[
-        node.kind
-    ]
+    method = {
+        "": "getline_main",
+        "<": "channels.read_file",
+        "|": "channels.read_command",
+        "|&": "channels.read_both",
+    }[node.kind]
     status = compiler.temporary()
     call = f"({status} := rt.{method}({source}))"
     if isinstance(node.target, nodes.Index):  # its subscript counts at the end of the input, too

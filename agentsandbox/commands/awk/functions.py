@@ -520,7 +520,8 @@ _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
     "zip": zip, "ValueError": ValueError, "num": to_number,
     "numeric_input": numeric_input, "field_number": text_number, "from_input": from_input,
-    "UNASSIGNED": UNASSIGNED, "UNSET": UNSET, "Typed": Typed, "INF": math.inf, "NAN": math.nan, "Array": Array,
+    "UNASSIGNED": UNASSIGNED, "UNSET": UNSET, "Typed": Typed, "INF": math.inf, "NAN": math.nan,
+    "Array": Array,
     "AwkExit": AwkExit,
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((

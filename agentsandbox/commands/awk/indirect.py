@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         ) -> str: ...
         def systime(self) -> float: ...
 
+
 _NUMBERS: dict[str, Callable[..., float]] = {
     "sin": functions.sine,
     "cos": functions.cosine,
@@ -125,7 +126,9 @@ def _plain(rt: Runtime, name: str, values: list[Any], names: dict[str, Any]) -> 
         return rt.srand(*map(to_number, values))
     channels = rt.channels
     methods: dict[str, Callable[..., float]] = {
-        "close": channels.close, "fflush": channels.fflush, "system": channels.system,
+        "close": channels.close,
+        "fflush": channels.fflush,
+        "system": channels.system,
     }
     return methods[name](*map(text, values))
 

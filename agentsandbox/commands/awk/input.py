@@ -12,7 +12,13 @@ from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.numbered import Numbered
 from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
 from agentsandbox.commands.awk.scopes import SPECIAL_NAMES
-from agentsandbox.commands.awk.values import AwkFatal, AwkNextFile, from_input, to_number
+from agentsandbox.commands.awk.values import (
+    AwkFatal,
+    AwkNextFile,
+    Typed,
+    from_input,
+    to_number,
+)
 from agentsandbox.kernel.streams import InputError
 
 TYPE_CHECKING = False

@@ -32,12 +32,14 @@ _LINES = 1 << 32
 """More lines than a piece of program text has."""
 COMMENT = "#"
 """The value of a newline behind a comment: it has the place of that."""
-_DIRECTIVE = lazily(r"@(?:/|[A-Za-z_][A-Za-z_0-9]*|)")
+_DIRECTIVE = lazily(r"@(?:/|[A-Za-z_][A-Za-z_0-9]*(?:::[A-Za-z_][A-Za-z_0-9]*)?|)")
+_NAMESPACE = lazily(r'@namespace[ \t]*+"([^"\n]*+)"')
+_IDENTIFIER = lazily(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _JOINED = lazily(r"(?:[^\\\n]|\\.)*", re.DOTALL)
 _TOKEN = lazily(
     r"(?P<blank>[ \t\r]+|\\(?:\r?\n|\Z)|#[^\n]*)|(?P<newline>\n)"
     r"|(?P<number>0[xX][0-9a-fA-F]+|(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
-    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)?)"
     r"|(?P<string>\")"
     r"|(?P<operator>\*\*=|\*\*|&&|\|\||\+\+|--|\+=|-=|\*=|/=|%=|\^=|==|<=|>=|!=|!~|>>"
     r"|[-+*/%^!<>|?:~$=,;(){}\[\]@])"
@@ -56,6 +58,25 @@ _ESCAPES = {
 _REGEX_ESCAPE = lazily(r"\\(.)", re.DOTALL)
 _REGEX_ESCAPES = frozenset("<>`'BywWsS{}()|*+?.^$\\[]/-abfnrtvx01234567\n")
 _ESCAPE = lazily(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
+
+
+COLONS = "\u01c3"
+"""What `::` is in the names of a tree: a letter of Python's that no name of awk has."""
+RESERVED = KEYWORDS | frozenset(
+    "atan2 close cos exp fflush gsub index int length log match rand sin split sprintf sqrt srand"
+    " sub substr system tolower toupper".split()
+)
+"""Words that no namespace can have for itself: those of POSIX, and what gawk adds to the syntax."""
+
+
+def spelled(name: str) -> str:
+    """Return a name of the tree as programs write it."""
+    return name.replace(COLONS, "::")
+
+
+def internal(name: str) -> str:
+    """Return a name as the tree has it; `awk::` is the same as none."""
+    return name.removeprefix("awk::").replace("::", COLONS)
 
 
 class Source:
@@ -244,6 +265,7 @@ class _Lexer:
         self.text = source.text
         self.position = 0
         self.line = source.base + 1
+        self.namespace = "awk"
         self.comment = -1
         """Where a comment on this line begins; -1 for none."""
         self.tokens: list[Token] = []
@@ -291,25 +313,82 @@ class _Lexer:
         elif kind == "number":
             self._token("NUMBER", value, start)
         elif kind == "name":
+            if self.namespace != "awk" or ":" in value:
+                return self._name(value, start)
             self._token(_kind_of_name(value, self.text, self.position), value, start)
         elif kind == "string":
             return self._string(start)
         elif value in ("/", "/=") and not self._after_operand():
             return self._regex(start)
-        elif value == "@" or (value == "|" and self.text.startswith("&", self.position)):
+        elif value == "|" and self.text.startswith("&", self.position):
+            self.position += 1
+            self._token("|&", "|&", start)
+        elif value == "@":
             found = _DIRECTIVE.match(self.text, start)
             if found is not None and found[0] == "@/":
                 return self._regex(start + 1, "TYPED")
+            if (namespace := _NAMESPACE.match(self.text, start)) is not None:
+                return self._change_namespace(namespace, start)
             if found is not None and self.text.startswith("(", found.end()) and found[0][1:]:
-                self._token("INDIRECT", found[0][1:], start)
+                self._token("INDIRECT", self._qualified(found[0][1:]), start)
                 self.position = found.end()
                 return True
-            shown = "|&" if found is None else found[0]
+            shown = "@" if found is None else found[0]
             message = f"error: gawk's `{shown}' is not available here"
             return self._fail(start, AwkSyntaxError(f"{self.source.place(self.line)}: {message}"))
         else:
             value = value.replace("**", "^")
             self._token(value, value, start)
+        return True
+
+    def _name(self, value: str, start: int) -> bool:
+        """Add a name or a word of the language; false if it is wrong."""
+        namespace, _, last = value.rpartition("::")
+        if namespace and namespace != "awk" and last in RESERVED:
+            message = (
+                f"error: using reserved identifier `{last}' as second component of a qualified"
+                " name is not allowed"
+            )
+            at = self.position
+            while self.text.startswith((" ", "\t"), at):
+                at += 1
+            pointed = point_at(self.source, at, "syntax error")
+            place = self.source.place(self.line)
+            return self._fail(at, AwkSyntaxError(f"{place}: {message}", *pointed.lines))
+        if namespace in RESERVED:
+            return self._fail(start, self._reserved(namespace))
+        if namespace in ("", "awk"):
+            word = last if namespace or self.namespace == "awk" else value
+            is_word = word in RESERVED or namespace == "awk" or self.namespace == "awk"
+            kind = _kind_of_name(word, self.text, self.position) if is_word else "NAME"
+            if kind not in ("NAME", "CALL"):
+                self._token(kind, word, start)
+                return True
+        kind = "CALL" if self.text.startswith("(", self.position) else "NAME"
+        self._token(kind, self._qualified(value), start)
+        return True
+
+    def _qualified(self, name: str) -> str:
+        """Return a name with its namespace; those in capitals are all awk's."""
+        namespace, _, last = name.rpartition("::")
+        namespace = namespace or ("awk" if last.isupper() else self.namespace)
+        return last if namespace == "awk" else f"{namespace}{COLONS}{last}"
+
+    def _reserved(self, name: str) -> AwkSyntaxError:
+        message = f"error: using reserved identifier `{name}' as a namespace is not allowed"
+        return AwkSyntaxError(f"{self.source.place(self.line)}: {message}")
+
+    def _change_namespace(self, found: re.Match[str], start: int) -> bool:
+        """Take `@namespace "name"`; false if the name is wrong."""
+        name = found[1]
+        if name in RESERVED:
+            return self._fail(start, self._reserved(name))
+        if _IDENTIFIER.fullmatch(name) is None:
+            message = f"error: namespace name `{name}' must meet identifier naming rules"
+            place = self.source.place(self.line)
+            return self._fail(start, AwkSyntaxError(f"{place}: {message}"))
+        self.namespace = name
+        self.position = found.end()
         return True
 
     def _after_operand(self) -> bool:

@@ -174,7 +174,7 @@ class IndirectCall(Node):
 
 
 class Getline(Node):
-    """`getline`: `kind` is "", "<" or "|"; the target is None for `$0`."""
+    """`getline`: `kind` is "", "<", "|" or "|&"; the target is None for `$0`."""
 
     kind: str
     target: Name | Index | Field | None
@@ -188,7 +188,7 @@ class Grouping(Node):
 
 
 class Print(Node):
-    """`print` and `printf`; `redirection` is "", ">", ">>" or "|"."""
+    """`print` and `printf`; `redirection` is "", ">", ">>", "|" or "|&"."""
 
     formatted: bool
     arguments: list[Expression]

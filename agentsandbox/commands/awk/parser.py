@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, point_at
+from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, point_at, spelled
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.terms import CONCAT, Terms
 
@@ -133,7 +133,9 @@ class _Parser(Terms):
         self.newlines()
         known = (self.functions, self.variables, SPECIAL_NAMES, SPECIAL_ARRAYS)
         if any(name in names for names in known):
-            raise self.error(f"error: function name `{name}' previously defined", name_line)
+            raise self.error(
+                f"error: function name `{spelled(name)}' previously defined", name_line
+            )
         self.in_function = True
         self.rule_kind = "function"
         self.parameters, self.defining = parameters, name
@@ -151,13 +153,13 @@ class _Parser(Terms):
                 problem = "cannot use function name as parameter name"
             elif name in parameters:
                 problem = (
-                    f"parameter #{len(parameters) + 1}, `{name}', duplicates parameter"
+                    f"parameter #{len(parameters) + 1}, `{spelled(name)}', duplicates parameter"
                     f" #{parameters[name]}"
                 )
             elif name in SPECIAL_NAMES or name in SPECIAL_ARRAYS:
                 problem = f"cannot use special variable `{name}' as a function parameter"
             if problem:
-                raise self.error(f"error: function `{function}': {problem}")
+                raise self.error(f"error: function `{spelled(function)}': {problem}")
             parameters[name] = len(parameters) + 1
             if self.token.kind == ",":
                 self.advance()
@@ -370,7 +372,7 @@ class _Parser(Terms):
         formatted = token.kind == "printf"
         arguments: list[Expression] = []
         saved, self.no_greater = self.no_greater, True
-        if self.token.kind not in (";", "NEWLINE", "}", "EOF", ">", ">>", "|"):
+        if self.token.kind not in (";", "NEWLINE", "}", "EOF", ">", ">>", "|", "|&"):
             arguments.append(self.expression())
             while self.token.kind == ",":
                 self.advance()
@@ -380,7 +382,7 @@ class _Parser(Terms):
                 arguments = arguments[0].items
         redirection = ""
         destination = None
-        if self.token.kind in (">", ">>", "|"):
+        if self.token.kind in (">", ">>", "|", "|&"):
             redirection = self.advance().kind
             destination = self.binary(CONCAT, assignable=False)
         self.no_greater = saved

@@ -7,7 +7,7 @@ import re
 from functools import lru_cache
 
 from agentsandbox.commands.awk.codegen import Compiled, compile_program
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, place_of, unescape
+from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, internal, place_of, unescape
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
 from agentsandbox.commands.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile, from_input
@@ -29,10 +29,11 @@ _LONGEST_KEPT = 16_384
 """Characters of a program that is kept: many long ones would fill the host's memory."""
 _AWKPATH = ".:/usr/local/share/awk"
 _INCLUDE = re.compile(r'^[ \t]*+@include[ \t]++"([^"\n]*+)"[ \t]*+(?:#[^\n]*+)?$', re.MULTILINE)
+_NAMESPACE = re.compile(r'^[ \t]*+@namespace[ \t]*+"[^"\n]*+"', re.MULTILINE)
 _MOST_INCLUDES = 50
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """How warnings about operands begin: they name the line that ran last before the file."""
-_NAME = lazily(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAME = lazily(r"(?:[A-Za-z_][A-Za-z0-9_]*::)?[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
 _ASSIGNMENT = lazily(rf"({_NAME.pattern})=")
 _PROCINFO = {
     "version": "5.2.1",
@@ -121,12 +122,16 @@ def _with_includes(
         raise CommandError("fatal: @include: nested too deeply", 2)
     found: list[Source] = []
     start = 0
+    namespace = ""
     for include in _INCLUDE.finditer(source.text):
         ctx.budget.step()
         lines = source.text.count("\n", 0, start)
         before = source.text[start : include.start()]
         if before.strip():
-            found.append(Source(source.name, "\n" * lines + before))
+            found.append(Source(source.name, _below(namespace, lines) + before))
+        for change in _NAMESPACE.finditer(before):
+            ctx.budget.step()
+            namespace = change[0].strip()
         start = include.end()
         path = _found(ctx, include[1])
         if path in done:
@@ -134,7 +139,12 @@ def _with_includes(
         done.add(path)
         found += _with_includes(ctx, _read_source(ctx, include[1]), done, depth + 1)
     lines = source.text.count("\n", 0, start)
-    return [*found, Source(source.name, "\n" * lines + source.text[start:])]
+    return [*found, Source(source.name, _below(namespace, lines) + source.text[start:])]
+
+
+def _below(namespace: str, lines: int) -> str:
+    """Return empty lines, in a namespace that began above them."""
+    return f"{namespace}\n" + "\n" * (lines - 1) if namespace and lines else "\n" * lines
 
 
 def _read_source(ctx: CommandContext, name: str) -> Source:
@@ -183,8 +193,10 @@ def run_program(
     if by_bytes:
         read = [Source(source.name, bytewise(source.text)) for source in read]
         pairs = [(name, bytewise(value)) for name, value in pairs]
-    by_operand = frozenset(found[1] for word in operands if (found := _ASSIGNMENT.match(word)))
-    assigned = frozenset(name for name, _ in pairs) | by_operand
+    by_operand = frozenset(
+        internal(found[1]) for word in operands if (found := _ASSIGNMENT.match(word))
+    )
+    assigned = frozenset(internal(name) for name, _ in pairs) | by_operand
     told: set[str] = set()
     for _, value in pairs:
         unescape(value, lambda message: _report(ctx, f"warning: {message}", told))
@@ -208,6 +220,10 @@ def run_program(
 
 def _split_assignment(word: str) -> tuple[str, str]:
     name, _, value = word.partition("=")
+    if re.match("[A-Za-z_]\\w*:(?!:[A-Za-z_])", name, re.ASCII):
+        message = f"error: identifier {name}: namespace separator is two colons, not one"
+        raise CommandError(message, 1)
+    name = name.removeprefix("awk::")
     if not _NAME.fullmatch(name):
         raise CommandError(f"fatal: `{name}' is not a legal variable name", 2)
     return name, value

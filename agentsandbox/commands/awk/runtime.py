@@ -256,6 +256,7 @@ class Runtime(Input):
 
     def call_by_name(self, name: str, values: list[Any]) -> Any:
         """`@name(…)`: call a function of the program, or a built-in one."""
+        name = name.removeprefix("awk::")
         found = self.functions.get(name)
         if found is not None:
             function, kinds = found

@@ -33,7 +33,7 @@ class _Table(Array):
 
     def __missing__(self, key: Any) -> NoReturn:
         raise AwkFatal(
-            f"reference to uninitialized element `{self.where}[\"{key}\"] is not allowed'"
+            f'reference to uninitialized element `{self.where}["{key}"] is not allowed\''
         )
 
     def forget(self, key: Any) -> NoReturn:
@@ -81,7 +81,7 @@ class Symbols(_Table):
         """Add an array."""
 
         def assign(value: object) -> None:
-            raise AwkFatal(f"attempt to use array `SYMTAB[\"{name}\"]' in a scalar context")
+            raise AwkFatal(f'attempt to use array `SYMTAB["{name}"]\' in a scalar context')
 
         self.add(name, lambda: array, assign)
 
@@ -117,4 +117,4 @@ class Symbols(_Table):
         found = self[key]
         if isinstance(found, Array):
             return found
-        raise AwkFatal(f"attempt to use scalar `SYMTAB[\"{key}\"]' as an array")
+        raise AwkFatal(f'attempt to use scalar `SYMTAB["{key}"]\' as an array')

@@ -16,6 +16,7 @@ from agentsandbox.commands.awk.lexer import (
     AwkSyntaxError,
     doubtful_escapes,
     point_at,
+    spelled,
     tokenize,
 )
 
@@ -179,7 +180,7 @@ class Terms:
         if name not in self.parameters:
             if name in self.functions or name == self.defining:
                 message = (
-                    f"function `{name}' called with space between name and `(',\n"
+                    f"function `{spelled(name)}' called with space between name and `(',\n"
                     "or used as a variable or an array"
                 )
                 raise self.error(f"error: {message}", token.line)
@@ -243,7 +244,7 @@ class Terms:
             token = self.token
             kind = token.kind
             if (
-                kind == "|"
+                kind in ("|", "|&")
                 and not self.no_greater
                 and self.peek().kind == "getline"
                 and (minimum <= CONCAT or after_getline)
@@ -420,7 +421,7 @@ class Terms:
         items = self.list_until(")")
         self.advance()
         if len(items) > 1:
-            if self.token.kind not in ("in", ";", "NEWLINE", "}", ">", ">>", "|", "EOF"):
+            if self.token.kind not in ("in", ";", "NEWLINE", "}", ">", ">>", "|", "|&", "EOF"):
                 raise self.unexpected()
             return nodes.Grouping(token.line, items)
         self.refuse_grouping(items[0])
@@ -460,7 +461,7 @@ class Terms:
     def call(self) -> Expression:
         token = self.advance()
         if token.value in self.parameters:
-            message = f"attempt to use non-function `{token.value}' in function call"
+            message = f"attempt to use non-function `{spelled(token.value)}' in function call"
             raise self.error(f"error: {message}", token.line)
         arguments = self.arguments()
         for number, argument in enumerate(arguments, 1):
