@@ -170,6 +170,9 @@ class Sandbox:
                 python=chosen.python is not None,
                 javascript=chosen.javascript is not None,
                 network=chosen.network is not None,
+                git_remotes=bool(chosen.git_remotes),
+                sudo=chosen.sudo,
+                aliases=bool(chosen.aliases),
             )
         if chosen.skills:
             from agentsandbox.skills.mount import mount_skills

@@ -86,7 +86,8 @@ _PROC = {
     "/proc/uptime": b"1.00 1.00\n",
     "/proc/version": b"Linux version 6.1.0 (sandbox) #1 SMP\n",
     "/proc/self/cgroup": b"0::/\n",
-    "/proc/self/limits": b"Limit                     Soft Limit           Hard Limit           Units     \n"
+    "/proc/self/limits": b"Limit                     Soft Limit           Hard Limit           "
+    b"Units     \n"
     b"Max open files            1024                 1024                 files     \n",
     "/proc/self/mounts": b"sandbox / tmpfs rw 0 0\nproc /proc proc rw 0 0\n",
     "/proc/self/cmdline": b"bash\0",
