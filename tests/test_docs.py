@@ -27,7 +27,10 @@ PAGES = [
     ROOT / "CHANGELOG.md",
     *sorted((ROOT / "docs").glob("*.md")),
 ]
-RUN = ["README.md", "docs/getting-started.md", "docs/embedding.md", "docs/limits-and-security.md"]
+RUN = [
+    "README.md", "docs/getting-started.md", "docs/embedding.md", "docs/limits-and-security.md",
+    "docs/network.md",
+]  # fmt: skip
 """Pages whose programs run; the text that follows a program is what it prints."""
 CONTINUED = ["docs/filesystem.md", "docs/skills.md"]
 """Pages whose programs go on from one another, in a folder with the skills of this repository and a

@@ -9,8 +9,9 @@ import time
 import pytest
 
 from agentsandbox.kernel.budget import Budget
-from agentsandbox.kernel.regexps import RegexError, compile_perl, compile_posix
+from agentsandbox.kernel.regexps import RegexError, compile_posix
 from agentsandbox.kernel.regexps.automaton import Automaton
+from agentsandbox.kernel.regexps.perl import compile_perl
 from agentsandbox.limits import Limits
 
 HARMFUL = [

@@ -33,7 +33,7 @@ FAMILIES = {
     "dumps": "hexdump od strings xxd",
     "encodings": "base32=bases base64=bases uudecode=uu uuencode=uu",
     "grep": "grep egrep=grep fgrep=grep rg zgrep zegrep=zgrep zfgrep=zgrep",
-    "network": "curl wget",
+    "network": "curl nc wget",
     "numbers": "expr factor numfmt seq",
     "pagers": "less man more zless zmore=zless",
     "pages": "fmt fold pr",

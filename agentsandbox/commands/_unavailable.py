@@ -18,7 +18,7 @@ GROUPS = {
     "nothing can be compiled in this sandbox; write a shell or awk script": "as c++ cargo cc clang "
     "cmake g++ gcc go javac ld ninja rustc tsc",
     "this sandbox has no network; work with the files that are there": "aws az dig ftp gcloud gh "
-    "host http ifconfig ip kubectl lynx nc ncat netcat netstat nmap nslookup ping psql redis-cli "
+    "host http ifconfig ip kubectl lynx ncat netcat netstat nmap nslookup ping psql redis-cli "
     "rsync rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
     "a sandbox has no services; start a background job with '&'": "at atd cron crontab init "
     "initctl journalctl launchctl nginx service systemctl",
@@ -38,7 +38,7 @@ GROUPS = {
     "files are not merged here; diff -y shows two side by side, diff and patch carry changes "
     "over": "diff3 sdiff",
     "there are no terminals to divide; start a background job with '&'": (
-        "screen tmux script expect"
+        "screen tmux expect"
     ),
     "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 "
     "lzop compress",

@@ -463,6 +463,13 @@ class Scheduler:
             if process is self.main and self.failure is not None:
                 return
 
+    def is_busy(self) -> bool:
+        """Whether another process could run now."""
+        now = monotonic()
+        return bool(self.deferred) or any(
+            other._runnable(now) for other in self._others(self.current)
+        )
+
     def _others(self, process: Process) -> list[Process]:
         """Return all other processes, beginning after `process`: round robin."""
         everyone = [self.main, *self.processes]

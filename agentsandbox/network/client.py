@@ -292,7 +292,7 @@ class Network:
         reply.times = dict.fromkeys(("namelookup", "connect", "pretransfer", "starttransfer"), now)
         if reply.method == "HEAD" or status in (204, 304):
             body = b""
-        reply.expected = len(body)
+        reply.expected = None if reply.method == "HEAD" else len(body)
         pieces = [body[at : at + 65536] for at in range(0, len(body), 65536)]
         pieces.reverse()
         reply._pull = lambda: pieces.pop() if pieces else b""

@@ -11,15 +11,19 @@ import os
 from collections import deque
 
 from agentsandbox.errors import PipeClosed
-from agentsandbox.kernel.streams import Pipe
+from agentsandbox.kernel.streams import PIPE_BYTES, Pipe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.accounts import Held
     from agentsandbox.kernel.processes import Scheduler
 
 __all__ = ["Endpoint", "Listener", "Loopback"]
 
 _FIRST_FREE, _LAST_PORT = 32768, 65535
+_SOON, _PATIENCE = 0.01, 50
+"""A connection waits so many seconds for somebody to listen while there are jobs, and so many times
+while one of them computes."""
 _MOST_WAITING = 128
 """Connections that wait to be accepted."""
 _MOST_LISTENERS = 1024
@@ -27,6 +31,34 @@ _MOST_LISTENERS = 1024
 
 def _error(number: int) -> OSError:
     return OSError(number, os.strerror(number))
+
+
+class _Direction(Pipe):
+    """One direction of a connection, which holds as much as Linux does: a program whose threads
+    take turns may be on both sides. What it holds counts as a value of the scripts.
+    """
+
+    __slots__ = ("_held",)
+
+    capacity = 4 << 20
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        super().__init__(scheduler)
+        self._held: Held | None = None
+
+    def put(self, data: bytes) -> None:
+        super().put(data)
+        if self._size > PIPE_BYTES:
+            if self._held is not None:
+                self._held.release()
+            self._held = self.scheduler.budget.hold(self._size)
+
+    def read(self, size: int = -1) -> bytes:
+        data = super().read(size)
+        if self._held is not None and self._size <= PIPE_BYTES:
+            self._held.release()
+            self._held = None
+        return data
 
 
 class Endpoint:
@@ -63,6 +95,15 @@ class Endpoint:
             raise _error(errno.EPIPE)
         try:
             self._outgoing.write(data)
+        except PipeClosed:
+            raise _error(errno.EPIPE) from None
+
+    def put(self, data: bytes) -> None:
+        """Send `data` when there is room, without waiting until it is received; EPIPE as above."""
+        if not self._sends:
+            raise _error(errno.EPIPE)
+        try:
+            self._outgoing.put(data)
         except PipeClosed:
             raise _error(errno.EPIPE) from None
 
@@ -161,11 +202,21 @@ class Loopback:
         return port in self._listeners
 
     def connect(self, port: int, *, address: str = "127.0.0.1") -> Endpoint:
-        """Return the connecting side of a new connection; ECONNREFUSED if nobody listens."""
+        """Return the connecting side of a new connection; ECONNREFUSED if nobody listens.
+
+        Jobs may run for a moment first: one that was just started may be about to listen.
+        """
+        scheduler = self.scheduler
+        if scheduler.processes:
+            for _ in range(_PATIENCE):
+                if scheduler.block(lambda: port in self._listeners, _SOON):
+                    break
+                if not scheduler.is_busy():
+                    break
         listener = self._listeners.get(port)
         if listener is None:
             raise _error(errno.ECONNREFUSED)
         here, there = (address, self.free_port()), (address, port)
-        up, down = Pipe(self.scheduler), Pipe(self.scheduler)
+        up, down = _Direction(self.scheduler), _Direction(self.scheduler)
         listener.push(Endpoint(up, down, there, here))
         return Endpoint(down, up, here, there)

@@ -12,6 +12,7 @@ import operator
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.formats import as_bytes, format_one, format_values
 from agentsandbox.commands.awk.values import (
+    UNASSIGNED,
     UNSET,
     AwkExit,
     AwkFatal,
@@ -373,8 +374,15 @@ def is_array(value: object) -> float:
     return 1.0 if isinstance(value, Array) else 0.0
 
 
+def used(value: object) -> object:
+    """Return a value that is read, in a program that asks for types."""
+    return UNASSIGNED if value is UNSET else value
+
+
 def kind_of(value: object) -> str:
     """`typeof`."""
+    if value is UNASSIGNED:
+        return "unassigned"
     return _KINDS.get(value.__class__, "untyped")
 
 
@@ -512,14 +520,14 @@ _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
     "zip": zip, "ValueError": ValueError, "num": to_number,
     "numeric_input": numeric_input, "field_number": text_number, "from_input": from_input,
-    "UNSET": UNSET, "Typed": Typed, "INF": math.inf, "NAN": math.nan, "Array": Array,
+    "UNASSIGNED": UNASSIGNED, "UNSET": UNSET, "Typed": Typed, "INF": math.inf, "NAN": math.nan, "Array": Array,
     "AwkExit": AwkExit,
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((
         array_of, bitwise, compl, cosine, count_element, divided, element, element_or_array,
         fatal, integer, is_array, kind_of, length_of, lshift, modulo, modulo_assigned, not_an_array,
         peek, power, rshift, same_number, same_text, scalar, set_element, sine, step_element,
-        strtonum,
+        strtonum, used,
     )),
 }  # fmt: skip
 """The global names that are the same for all programs."""

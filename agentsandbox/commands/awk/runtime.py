@@ -68,6 +68,34 @@ class Runtime(Input):
 
     # running
 
+    def symbols(self) -> Array:
+        """Return SYMTAB with the variables of awk's own."""
+        from agentsandbox.commands.awk.symbols import CONSTANT, SPECIAL_ORDER, Symbols
+
+        def variable(name: str) -> None:
+            def read() -> Any:
+                return self.nf() if name == "NF" else getattr(self, name)
+
+            table.add(name, read, lambda value: self.assign(name, value))
+
+        table = Symbols()
+        for name in SPECIAL_ORDER:
+            if name in ("PROCINFO", "ENVIRON", "ARGV"):
+                table.add_array(name, self.array(name))
+            elif name in CONSTANT:
+                table.add_value(name, CONSTANT[name])
+            else:
+                variable(name)
+        for name, value in self.variables.items():
+            table.add_value(name, value)  # by `-v`; those of the program are replaced
+        return table
+
+    def function_table(self, names: Sequence[str]) -> Array:
+        """Return FUNCTAB, for a program with these functions."""
+        from agentsandbox.commands.awk.symbols import Functions
+
+        return Functions(names)
+
     def run(self, compiled: Compiled) -> None:
         """Run the program to its end."""
         self.uses_terminator = "rt.RT" in compiled.source

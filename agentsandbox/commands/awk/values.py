@@ -27,6 +27,8 @@ class Unset(float):
 
 
 UNSET = Unset(0.0)
+UNASSIGNED = Unset(0.0)
+"""What a variable holds that was read before it was set; only `typeof` knows the difference."""
 
 
 class Strnum(str):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.kernel.patterns.filenames import glob_matcher
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,11 +16,11 @@ class FileFilter:
 
     def add(self, pattern: str, *, include: bool) -> None:
         """Add a rule for files."""
-        self._rules.append((include, glob_matcher(pattern, extglob=False)))
+        self._rules.append((include, _matcher(pattern)))
 
     def add_directory(self, pattern: str) -> None:
         """Add a pattern of directories that are not entered."""
-        self._directories.append(glob_matcher(pattern.rstrip("/") or pattern, extglob=False))
+        self._directories.append(_matcher(pattern.rstrip("/") or pattern))
 
     @property
     def names_files(self) -> bool:
@@ -49,6 +47,13 @@ class FileFilter:
             return True
         forms = _suffixes(name) if operand else [name.rpartition("/")[2]]
         return not any(match(form) for match in self._directories for form in forms)
+
+
+def _matcher(pattern: str) -> Callable[[str], object]:
+    """Return what matches names with a pattern; its module is loaded for those who need it."""
+    from agentsandbox.kernel.patterns.filenames import glob_matcher
+
+    return glob_matcher(pattern, extglob=False)
 
 
 def _suffixes(name: str) -> list[str]:

@@ -555,6 +555,8 @@ class Transfer:
         host, port = target.host, target.port
         since = self._asked if isinstance(error, ConnectError) else self.began
         spent = int((monotonic() - since) * 1000)
+        if isinstance(error, ConnectError) and self.ctx.host.network.is_own(host):
+            spent = 0
         if isinstance(error, (ResolveError, UnknownHostError)):
             return 6, f"(6) Could not resolve host: {host}"
         if isinstance(error, (ConnectError, RefusedError)):

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.regexps import RegexError, compile_perl
+from agentsandbox.kernel.regexps import RegexError
+from agentsandbox.kernel.regexps.perl import compile_perl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands._text.versions import version_keys
 from agentsandbox.kernel.expressions import lazily_bytes
 
 TYPE_CHECKING = False
@@ -94,6 +93,8 @@ def converter(flags: set[str], salt: tuple[bytes, bytes]) -> Callable[[Sequence[
             md5(before + text + after, usedforsecurity=False).digest() for text in simple(texts)
         ]
     if "V" in flags:
+        from agentsandbox.commands._text.versions import version_keys
+
         return lambda texts: version_keys(simple(texts))
     return simple
 

@@ -159,7 +159,8 @@ class Database:
 
     def _matches(self, pattern: object, text: object) -> int | None:
         """`text REGEXP pattern`"""
-        from agentsandbox.kernel.regexps import RegexError, compile_perl
+        from agentsandbox.kernel.regexps import RegexError
+        from agentsandbox.kernel.regexps.perl import compile_perl
 
         if pattern is None or text is None:
             return None

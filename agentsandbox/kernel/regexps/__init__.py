@@ -27,11 +27,20 @@ from agentsandbox.kernel.regexps.matcher import (
     compile_posix,
 )
 from agentsandbox.kernel.regexps.parser import RegexError
-from agentsandbox.kernel.regexps.perl import compile_perl
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.matcher import Match as Match
+    from agentsandbox.kernel.regexps.perl import compile_perl
+else:
+
+    def __getattr__(name: str) -> object:
+        """Load the compiler of Perl's expressions when somebody asks for it."""
+        if name != "compile_perl":
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from agentsandbox.kernel.regexps.perl import compile_perl
+
+        return compile_perl
 
 __all__ = [
     "PerlRegex",

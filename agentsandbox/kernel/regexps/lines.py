@@ -26,7 +26,6 @@ from operator import eq
 
 from agentsandbox.kernel.regexps.matcher import PerlRegex, PosixRegex, compile_lines
 from agentsandbox.kernel.regexps.parser import RegexError
-from agentsandbox.kernel.regexps.perl import compile_perl
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -77,6 +76,8 @@ def compile_search(
         return LineSearch(regexes, plain, budget, null_lines=null_lines)
     if len(patterns) != 1:
         raise RegexError("the -P option only supports a single pattern")
+    from agentsandbox.kernel.regexps.perl import compile_perl  # few searches use -P
+
     source = patterns[0]
     if whole_lines:
         source = f"^(?:{source})$"

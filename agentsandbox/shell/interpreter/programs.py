@@ -17,11 +17,6 @@ from agentsandbox.kernel.streams import Closed, Stream, decode, encode
 from agentsandbox.shell.builtins import find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.functions import call_function
-from agentsandbox.shell.interpreter.scripts import (
-    expand_escapes,
-    run_script_text,
-    run_shell_command,
-)
 from agentsandbox.shell.interpreter.search import (
     DEFAULT_PATH,
     POSIX_SHELLS,
@@ -119,6 +114,8 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
     if content.startswith(COMMAND_MARK):
         name = command_of(content) or ""
         if name in SHELL_NAMES:
+            from agentsandbox.shell.interpreter.scripts import run_shell_command
+
             return run_shell_command(shell, argv, environment)
         tool = shell.machine.find_command(name)
         if tool is None:
@@ -445,6 +442,8 @@ def _run_shell_script(
     if is_binary(content) and not posix:
         shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
         return 126
+    from agentsandbox.shell.interpreter.scripts import expand_escapes, run_script_text
+
     return run_script_text(
         shell,
         decode(content.replace(b"\0", b"")),

@@ -339,7 +339,7 @@ def _background(node: Background) -> Run:
         )
         process.is_job = True
         shell.jobs.latest_pid = process.pid
-        shell.jobs.add(process, text[0])
+        shell.jobs.add(process, text[0]).monitored = shell.options.monitor
         shell.status = 0
         return 0
 
@@ -396,7 +396,7 @@ def _coproc(node: Coproc) -> Run:
         shell.variables.replace(name, IndexedArray.of([str(reading), str(writing)]))
         shell.variables.assign(f"{name}_PID", str(process.pid))
         shell.jobs.latest_pid = process.pid
-        shell.jobs.add(process, text)
+        shell.jobs.add(process, text).monitored = shell.options.monitor
         shell.status = 0
         return 0
 

@@ -81,7 +81,7 @@ _SURELY_NOT_KNOWN = tuple(
 )
 """How a text begins that need not be matched; a list is quicker than an expression."""
 
-_END = r"[ \t]*+(?=[\n;|)#]|&(?!>)|\Z)"
+_END = r"(?:[ \t]*+(?=[\n;|)]|&(?!>)|\Z)|[ \t]++(?=#))"
 _BARE_COMMAND = lazily(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
 _KNOWN_COMMAND = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
 """Commands of one line without redirections, whose words read the same wherever they stand."""
