@@ -168,7 +168,7 @@ class Sandbox:
             refuse_unsupported(
                 commands=bool(chosen.commands),
                 python=chosen.python is not None, javascript=chosen.javascript is not None,
-                network=chosen.network is not None,
+                network=chosen.network is not None, git_remotes=bool(chosen.git_remotes),
             )  # fmt: skip
         if chosen.skills:
             from agentsandbox.skills.mount import mount_skills

@@ -93,6 +93,7 @@ def new_session(
         user=options["user"],
         hostname=options["hostname"],
         network=None,
+        git_remotes={},
         available=COMMANDS,
         script_errexit=options["script_errexit"],
         jobs=options["jobs"],
