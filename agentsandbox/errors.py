@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from typing import Literal
 
     LimitName = Literal[
-        "timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled"
-    ]
-    """What may end a script: a field of `Limits`, more than 256 processes, or `Sandbox.cancel`.
+        "timeout", "steps", "depth", "output_bytes", "value_bytes", "processes", "cancelled",
+        "process",
+    ]  # fmt: skip
+    """What may end a script: a field of `Limits`, more than 256 processes, `Sandbox.cancel`, or
+    with `isolation="process"` the end of its own process.
 
     The other fields of `Limits` do not end a script: exceeding them is an error of the file that
     is written.

@@ -72,10 +72,12 @@ class HostInput(Stream):
 
     def has_input(self) -> bool:
         """Whether a read would return at once."""
+        return bool(self._held) or self._is_at_end or self._is_ready()
+
+    def _is_ready(self) -> bool:
+        """Whether the next block, or the end, is there."""
         from select import select
 
-        if self._held or self._is_at_end:
-            return True
         try:
             return bool(select([self._descriptor], [], [], 0)[0])
         except (OSError, ValueError):  # not something to wait for, on this system
@@ -87,6 +89,18 @@ class HostInput(Stream):
             return False
         while self.scheduler is not None and not self.has_input():
             self.scheduler.block(self.has_input, POLL_SECONDS)
-        self._held = os.read(self._descriptor, BLOCK)
+        self._held = self._next_block()
         self._is_at_end = not self._held
         return not self._is_at_end
+
+    def _next_block(self) -> bytes:
+        """Read the next block, b"" at the end, which may take time unless it is ready."""
+        return os.read(self._descriptor, BLOCK)
+
+    def _unread(self) -> bytes:
+        """Return what was read ahead and nobody has taken."""
+        return self._held
+
+    def _put_back(self, data: bytes) -> None:
+        """Make `data` what is read next."""
+        self._held = data + self._held

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agentsandbox.python import PythonRuntime
     from agentsandbox.skills import AgentSkill
 
+    Isolation = Literal["thread", "process"]
     Jobs = Literal["detach", "wait", "kill"]
     ScriptErrexit = Literal["sh", "always", "never"]
 
@@ -43,12 +44,15 @@ if TYPE_CHECKING:
         user: str
         hostname: str
         commands: Iterable[Command]
+        aliases: Mapping[str, str]
+        sudo: bool
         python: PythonRuntime | bool
         javascript: JavaScriptRuntime | bool
         limits: Limits
         network: NetworkPolicy | Mapping[str, Callable[..., Any]] | None
         script_errexit: ScriptErrexit
         jobs: Jobs
+        isolation: Isolation
         on_command: Policy | None
         on_event: Observer | None
         clock: Callable[[], float] | None
@@ -70,12 +74,15 @@ DEFAULTS: Mapping[str, Any] = {
     "user": "agent",
     "hostname": "sandbox",
     "commands": (),
+    "aliases": _NOTHING,
+    "sudo": False,
     "python": None,
     "javascript": None,
     "limits": DEFAULT_LIMITS,
     "network": None,
     "script_errexit": "sh",
     "jobs": "detach",
+    "isolation": "thread",
     "on_command": None,
     "on_event": None,
     "clock": None,
@@ -143,6 +150,10 @@ class SandboxOptions:
     """The name of the machine."""
     commands: tuple[Command, ...]
     """Commands of the host, made by `@command`, sync or async."""
+    aliases: Mapping[str, str]
+    """Names for other commands: name → words that are run before the arguments."""
+    sudo: bool
+    """Whether there is a `sudo`, which runs commands as the one user and says so."""
     python: PythonRuntime | None
     """What runs `python3` (see `agentsandbox.python`); None for no Python."""
     javascript: JavaScriptRuntime | None
@@ -158,6 +169,9 @@ class SandboxOptions:
     that begin with `#!/bin/sh` or without `#!`, "always" for those in bash as well, or "never"."""
     jobs: Jobs
     """Whether background jobs continue in the next execution, are waited for, or are killed."""
+    isolation: Isolation
+    """Where scripts run: in the host's own process ("thread"), or in a process of their own that
+    the kernel confines ("process", Linux only)."""
     on_command: Policy | None
     """Called before each simple command; it may refuse the command (see `policy`)."""
     on_event: Observer | None
@@ -185,6 +199,14 @@ class SandboxOptions:
             further += python_commands(self.python)
         if self.javascript is not None:
             further.append(self.javascript.node)
+        if self.sudo:
+            from agentsandbox.commands._optional.sudo import sudo
+
+            further.append(sudo)
+        if self.aliases:
+            from agentsandbox.commands._optional.aliases import make_alias
+
+            further += [make_alias(name, text) for name, text in self.aliases.items()]
         names = {command.name for command in self.commands}
         return (*self.commands, *(command for command in further if command.name not in names))
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     Policy = Callable[["CommandRequest"], Answer | Awaitable[Answer]]
     Rule = Callable[[Shell, Sequence[str], int], str | None]
 
-__all__ = ["CommandRequest", "as_rule"]
+__all__ = ["CommandRequest", "as_rule", "refusal_of", "request_of"]
 
 
 class CommandRequest:
@@ -75,18 +75,27 @@ def as_rule(policy: Policy, before: Rule | None = None) -> Rule:
 
 def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | None:
     """Ask the policy about a command; return None to run it, otherwise the reason."""
-    skill = shell.values.get("SKILL_NAME")
-    running = skill if isinstance(skill, str) and shell.invocation.source != "environment" else None
-    main = not shell.process.level and shell.process.pid == shell.machine.scheduler.main.pid
-    request = CommandRequest(
-        tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv), is_main=main
-    )
-    answer = policy(request)
+    answer = policy(request_of(shell, argv, line))
     if answer is not None and not isinstance(answer, (bool, str)):
         answer = shell.machine.scheduler.await_(answer)
+    return refusal_of(answer)
+
+
+def refusal_of(answer: Answer) -> str | None:
+    """Return the reason of a policy's answer, None if the command may run."""
     if answer is None or answer is True:
         return None
     return answer if isinstance(answer, str) else "not allowed by the host's policy"
+
+
+def request_of(shell: Shell, argv: Sequence[str], line: int) -> CommandRequest:
+    """Return what a policy is asked about a command of a shell."""
+    skill = shell.values.get("SKILL_NAME")
+    running = skill if isinstance(skill, str) and shell.invocation.source != "environment" else None
+    main = not shell.process.level and shell.process.pid == shell.machine.scheduler.main.pid
+    return CommandRequest(
+        tuple(argv), shell.cwd, line, running, is_function=_is_function(shell, argv), is_main=main
+    )
 
 
 def _is_function(shell: Shell, argv: Sequence[str]) -> bool:

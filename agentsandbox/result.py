@@ -47,7 +47,8 @@ class ExecutionResult:
     limit      what ended the script, None if it ended by itself: "timeout", "steps", "depth",
              "output_bytes" and "value_bytes" are fields of `Limits`; "processes" means more than
              256 at a time; "cancelled" means `Sandbox.cancel`, or the end of the task that
-             awaited it
+             awaited it; "process" means that the process of an isolated sandbox was killed, did
+             not answer or broke its protocol
     pictures   the PNG and SVG files that Python programs wrote and that were there at the end, by
              path: eight at most, of 2 MiB each at most
     """

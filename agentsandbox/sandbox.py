@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Command
     from agentsandbox.files import SandboxFiles
     from agentsandbox.host_input import HostInput
+    from agentsandbox.isolation.session import IsolatedExecution, IsolatedSession
+    from agentsandbox.isolation.session import State as IsolatedState
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
@@ -125,8 +127,9 @@ class Sandbox:
     _is_observed = False
     """Whether the observer is being called about an execution."""
     _shell: Shell | None = None
-    _shell_session: Session | None = None
-    _inherited: Kept | None = None
+    """The main shell; None before it is needed, and where it is in another process."""
+    _shell_session: Session | IsolatedSession | None = None
+    _inherited: Kept | IsolatedState | None = None
     """The state of the shell for forks, as long as nothing has changed it."""
     _closed = False
     _is_disposed = False
@@ -159,6 +162,15 @@ class Sandbox:
         self._cwd: str = chosen.cwd
         self._place_files()
         self._observation = self._observe()
+        if chosen.isolation == "process":
+            from agentsandbox.isolation.supervisor import refuse_unsupported
+
+            refuse_unsupported(
+                chosen.commands,
+                python=chosen.python is not None,
+                javascript=chosen.javascript is not None,
+                network=chosen.network is not None,
+            )
         if chosen.skills:
             from agentsandbox.skills.mount import mount_skills
 
@@ -225,7 +237,7 @@ class Sandbox:
         """The exported variables, a copy."""
         if self._closed:
             raise ClosedError("this sandbox is closed")
-        return dict(self._main_shell().variables.environment())
+        return (self._shell_session or self._start()).exported()
 
     @property
     def files(self) -> SandboxFiles:
@@ -268,14 +280,14 @@ class Sandbox:
             raise ClosedError("this sandbox is closed")
         where = path or f"{self._options.skills_mount_path.rstrip('/')}/{skill.name}"
         self._mounted = mount_another(self.fs, self._mounted, skill, where, written=written)
-        if self._shell is not None:
-            self._shell.machine.skill_mounts = tuple(
-                (info.mount_path, info.name) for info in self._mounted
-            )
         self._active_skills = [other for other in self._active_skills if other != where] + [where]
-        if self._shell is not None:
-            self._shell.machine.active_skills = self._active_skills
+        if self._shell_session is not None:
+            self._shell_session.use_skills(self._skill_paths(), self._active_skills)
         return where
+
+    def _skill_paths(self) -> list[tuple[str, str]]:
+        """Return (path, name) of each mounted skill."""
+        return [(info.mount_path, info.name) for info in self._mounted]
 
     @property
     def skills(self) -> SkillSession:
@@ -371,22 +383,15 @@ class Sandbox:
     ) -> ExecutionResult:
         if self._closed or self._running is not None or self._is_observed:
             self._refuse_use()
-        self._main_shell()
-        session = self._shell_session
-        assert session is not None
+        session = self._shell_session or self._start()
         if cwd is not None:
-            self._check_directory(session.shell, cwd)
+            self._check_directory(session.logical_path(cwd), cwd)
         if on_output is not None:
             from agentsandbox.events import guarded
 
             on_output = guarded(on_output, "on_output", passes=(PipeClosed,))
-        policy = None
-        if on_command is not None:
-            from agentsandbox.policy import as_rule
-
-            policy = as_rule(on_command, session.policy)
-        execution = session.execution(
-            script, timeout, stdin, env, cwd, args, state, on_output, policy, pause
+        execution = session.call(
+            script, timeout, stdin, env, cwd, args, state, on_output, on_command, pause
         )
         observation = self._observation
         if observation is None:
@@ -400,14 +405,14 @@ class Sandbox:
             self._is_observed = False
         return result
 
-    def _run(self, execution: Execution) -> ExecutionResult:
+    def _run(self, execution: Execution | IsolatedExecution) -> ExecutionResult:
         """Run a prepared call and remember its result."""
         self._running = execution.budget
         try:
             return execution.run()
         finally:
             self._running = self._inherited = None
-            self._cwd = execution.session.shell.cwd
+            self._cwd = execution.session.cwd
             if execution.result is not None:
                 self._record(execution.result, execution.log.size)
             if self._closed:  # `close` was called in the meantime
@@ -439,9 +444,8 @@ class Sandbox:
                 "it later"
             )
 
-    def _check_directory(self, shell: Shell, cwd: str) -> None:
+    def _check_directory(self, path: str, cwd: str) -> None:
         """Refuse a working directory that does not exist, as `chdir` does."""
-        path = shell.logical_path(cwd)
         if not self.fs.is_dir(path):
             number = errno.ENOTDIR if self.fs.exists(path) else errno.ENOENT
             raise OSError(number, os.strerror(number), cwd)
@@ -550,16 +554,63 @@ class Sandbox:
             running.cancel()
         return running is not None
 
+    def isolation_report(self) -> dict[str, str]:
+        """Return what confines the scripts' process, by layer: "in force: …" or "not in force: …".
+
+        Empty with `isolation="thread"`, where nothing but this library confines a script. Layers
+        (see docs/isolation.md): "memory", "resources", "landlock", "seccomp". Starts a process if
+        there is none.
+        """
+        if self._options.isolation == "thread":
+            return {}
+        with self._lock:
+            self._refuse_use()
+            session = self._shell_session or self._start()
+            return dict(session.confinement())
+
     # the machine
 
-    def _main_shell(self) -> Shell:
-        if self._shell is None:
-            self._start()
-        assert self._shell is not None
-        return self._shell
+    def _start(self) -> Session | IsolatedSession:
+        """Create the session when it is first needed."""
+        session: Session | IsolatedSession
+        if self._options.isolation == "process":
+            session = self._isolated()
+        else:
+            session = self._in_process()
+            self._shell = session.shell
+        session.use_skills(self._skill_paths(), self._active_skills)
+        self._shell_session = session
+        self._history = []
+        return session
 
-    def _start(self) -> None:
-        """Create the shell when it is first needed."""
+    def _isolated(self) -> IsolatedSession:
+        """Return a session in a process of its own."""
+        from agentsandbox.isolation.session import IsolatedSession
+
+        options = self._options
+        setup = {
+            "seed": options.seed,
+            "user": options.user,
+            "hostname": options.hostname,
+            "script_errexit": options.script_errexit,
+            "jobs": options.jobs,
+            "env": self._environment(),
+        }
+        observation = self._observation
+        return IsolatedSession(
+            self.fs,
+            limits=options.limits,
+            setup=setup,
+            cwd=self._cwd,
+            clock=options.clock,
+            commands=options.commands,
+            policy=options.on_command,
+            on_skill=None if observation is None else observation.skill_script,
+            kept=self._inherited,  # type: ignore[arg-type]  # a State, by the options
+        )
+
+    def _in_process(self) -> Session:
+        """Return a session in this process."""
         from agentsandbox.commands import COMMANDS
         from agentsandbox.runtime.session import Session
 
@@ -569,7 +620,7 @@ class Sandbox:
             from agentsandbox.policy import as_rule
 
             policy = as_rule(options.on_command)
-        self._shell_session = session = Session(
+        session = Session(
             self.fs,
             limits=options.limits,
             clock=self._clock,
@@ -587,15 +638,11 @@ class Sandbox:
             environment=self._environment(),
             cwd=self._cwd,
             policy=policy,
-            kept=self._inherited,
+            kept=self._inherited,  # type: ignore[arg-type]  # a Kept, by the options
         )
-        machine = session.machine
         if self._observation is not None:
-            machine.on_skill_script = self._observation.skill_script
-        machine.skill_mounts = tuple((info.mount_path, info.name) for info in self._mounted)
-        machine.active_skills = self._active_skills
-        self._history = []
-        self._shell = session.shell
+            session.machine.on_skill_script = self._observation.skill_script
+        return session
 
     def _environment(self) -> dict[str, str]:
         """Return the environment of a new shell."""
@@ -629,8 +676,8 @@ class Sandbox:
         with self._lock:
             self._refuse_use()
             self.fs.restore(snapshot.files)
-            if self._shell is not None:
-                self._shell.change_directory(snapshot.cwd)
+            if self._shell_session is not None:
+                self._shell_session.change_directory(snapshot.cwd)
                 self._inherited = None
             self._cwd = snapshot.cwd
             if self._observation is not None:
@@ -712,7 +759,7 @@ class Sandbox:
         self._is_disposed = True
         if self._shell_session is not None:
             self._shell_session.close()
-            self._cwd = self._shell_session.shell.cwd
+            self._cwd = self._shell_session.cwd
             self._shell_session = self._shell = None
         if self._observation is not None:
             self._observation.lifecycle("closed")

@@ -57,6 +57,12 @@ def gather_lines() -> None:
     give("commands.sed.compiler", "_repeats_to_end", False)()
 
 
+def read_words_in_place() -> None:
+    for module in ("shell.syntax.parser", "shell.interpreter.texts"):
+        give(module, "match_known", None)()
+    put("shell.interpreter.texts", "_PLAIN", "")
+
+
 INLINE = "shell.interpreter.shortcuts"
 LOOP = "for ((i = 0; i < 20000; i++)); do {}; done"
 ROWS: tuple[tuple[str, Switch, str], ...] = (
@@ -75,6 +81,8 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("one assignment", partial(put, "shell.interpreter.assignment_only", "_one_assignment", lambda _one, _line, run: run), LOOP.format("x=$i")),
     ("$(echo …)", partial(put, "shell.interpreter.substitutions", "_echoed", lambda _body, run: run), LOOP.format('x=$(echo "$i")')),
     ("$(…) without a subshell", give("shell.interpreter.substitutions", "leaves_no_trace", False), LOOP.format("x=$(basename /a/$i)")),
+    ("commands of known words", read_words_in_place, "for ((i = 0; i < 3000; i++)); do eval \"echo 'a $i' b$i \\\"\\$i\\\"\"; done"),
+    ("tools found before", give("shell.interpreter.programs", "located_tool", None), LOOP.format("basename /a/$i").replace("20000", "3000")),
     ("awk: loop over fields", give("commands.awk.codegen", "field_loop", None), "awk '{for (i = 1; i <= NF; i++) c[$i]++} END {for (w in c) print c[w], w}' log.txt"),
     ("awk: arrays by number", give("commands.awk.expressions", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),
     ("sed: blocks of lines", give("commands.sed.sed", "compile_blocks", None), "sed 's/ERROR/error/' log.txt"),

@@ -32,7 +32,7 @@ LAYERS = {
     "policy": 6, "analysis": 6, "files": 6, "python": 6, "javascript": 6,
     "skills": 7,
     "runtime": 8,
-    "options": 9,
+    "options": 9, "isolation": 9,
     "sandbox": 10,
     "manager": 11, "profiles": 11,
     "integrations": 12, "cli": 13,
@@ -66,13 +66,18 @@ BANNED_IMPORTS = {
     "signal", "tempfile", "shutil",
 }  # fmt: skip
 ALLOWED_IMPORTS = {
-    "socket": {"network/outside.py"},
-    "threading": {"manager.py", "python/runtime.py", "wasm"},
-    "ctypes": {"wasm"},
+    "socket": {"network/outside.py", "isolation"},
+    "subprocess": {"isolation/supervisor.py"},
+    "pickle": {"isolation/states.py"},
+    "threading": {"manager.py", "python/runtime.py", "wasm", "isolation/supervisor.py"},
+    "ctypes": {"wasm", "isolation"},
     "shutil": {"cli"},
-    "signal": {"cli", "wasm/engine.py"},
+    "signal": {"cli", "wasm/engine.py", "isolation"},
     "tempfile": {"cli", "wasm/engine.py"},
 }
+"""`isolation` starts processes of its own and talks to them over sockets (subprocess, socket), asks
+the kernel to confine them (ctypes), ends them (signal), shares them between threads (threading).
+Only these processes read the state of a shell, which they write themselves (pickle)."""
 BANNED_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 ALLOWED_CALLS = {
     "commands/awk": {"exec", "compile"},
@@ -85,6 +90,7 @@ HOST_FILES = {
     "skills/sources",
     "commands/sqlite3/memory.py",
     "network/records.py",
+    "isolation",
     "python/artifact.py", "python/index.py", "python/runtime.py", "wasm/engine.py",
 }  # fmt: skip
 """Modules that may open files of the host: what the program names, and the size of its own
@@ -97,7 +103,9 @@ DYNAMIC_GETATTR = {
     "analysis.py": "slots of nodes", "__init__.py": "lazy names",
     "skills/__init__.py": "lazy names", "cli": "lazy commands",
     "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model",
-    "sandbox.py": "fields of Stats", "commands/_files/compression.py": "parameters of zstd",
+    "sandbox.py": "fields of Stats", "isolation/states.py": "slots",
+    "isolation/mounted.py": "methods by table",
+    "commands/_files/compression.py": "parameters of zstd",
     "files/values.py": "fields of the values", "skills/config.py": "settings by table",
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes",
     "commands/jq/nodes.py": "fields of nodes",
@@ -123,6 +131,7 @@ BROAD_HANDLERS = {
     "events.py": "an observer's error is logged, not raised",
     "network/outside.py": "what ends a thread's work is raised where the process waits",
     "wasm/guest.py": "what ends a guest's thread is raised in its home",
+    "isolation/session.py": "an error of the host's function ends the script, not the program",
 }
 
 
@@ -130,7 +139,10 @@ TREATED_BY_NAME = {"sh", "bash", "env", "time"}
 """The shells, what is before their names in "#!/usr/bin/env bash", and a keyword of bash."""
 
 OTHER_MEANINGS = {
-    "cli": ("diff file git id timeout", "parts of a proposal, a scheme of addresses, a limit"),
+    "cli": (
+        "diff file git id script timeout",
+        "an argument, parts of a proposal, a scheme of addresses, a limit",
+    ),
     "git": (
         (
             "cat chmod column date diff false file head mv patch rename rm sort stat "
@@ -169,7 +181,15 @@ OTHER_MEANINGS = {
     "profiles": ("diff git timeout", "arguments of an agent's tools; what may be absent"),
     "files": ("file link tar timeout zip", "kinds of entries and of archives, a limit"),
     "manager.py": ("id", "an argument"),
-    "runtime/arguments.py": ("hostname kill timeout", "options of a sandbox"),
+    "isolation": (
+        (
+            "chmod file git hostname id link lzma mkdir mkfifo readlink realpath rename rmdir "
+            "sqlite3 stat timeout truncate unlink"
+        ),
+        "streams, options of a sandbox, modules, a limit, methods of filesystems, a number",
+    ),
+    "sandbox.py": ("hostname", "an option of a sandbox"),
+    "runtime/arguments.py": ("hostname kill script timeout", "options and arguments of a sandbox"),
     "runtime/session.py": ("kill", "an option"),
     "javascript/node.py": ("file hostname", "what a program is told"),
     "javascript/door.py": (
@@ -179,10 +199,10 @@ OTHER_MEANINGS = {
         ),
         "operations of node's `fs`",
     ),
-    "javascript/guest.py": ("more", "an answer of the prelude"),
+    "javascript/guest.py": ("more script", "a request and an answer of the prelude"),
     "wasm/descriptors.py": ("stat", "a method of streams"),
     "python": (
-        "chmod cp file hostname install kill mkfifo stat sync tree which yes",
+        "chmod cp file hostname install kill mkfifo script stat sync tree which yes",
         "requests of a guest and their fields, subcommands and options of pip and uv",
     ),
 }
@@ -414,6 +434,7 @@ def test_the_interpreter_of_the_host_is_left_alone() -> None:
     used = [
         f"{path}:{node.lineno} {node.attr}"
         for path, tree in modules().items()
+        if path != "isolation/states.py"  # in a process of its own
         for node in ast.walk(tree)
         if isinstance(node, ast.Attribute) and node.attr in TRICKS
     ]
@@ -618,6 +639,7 @@ def test_light_rooms_do_not_import_what_is_slow() -> None:
         "cli",
         "files",
         "javascript",
+        "isolation",
         "__main__",
     }
     broken = []

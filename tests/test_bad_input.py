@@ -208,6 +208,22 @@ CONSTRUCTOR = [
         TypeError,
         "script_errexit must be 'sh', 'always' or 'never', not False",
     ),
+    (lambda: Sandbox(sudo="yes"), TypeError, "sudo must be True or False, not 'yes' (str)"),
+    (
+        lambda: Sandbox(aliases={"bat": ["cat"]}),
+        TypeError,
+        "aliases['bat'] must be a str, not list: shlex.join(words)",
+    ),
+    (
+        lambda: Sandbox(aliases={"a/b": "cat"}),
+        ValueError,
+        "a name in aliases must be a word without '/', not 'a/b'",
+    ),
+    (
+        lambda: Sandbox(aliases={"cat": "cat -n"}),
+        ValueError,
+        "aliases['cat'] must be the words of another command, not 'cat -n'",
+    ),
     (
         lambda: Sandbox(script_errexit="no"),
         ValueError,
@@ -222,6 +238,16 @@ CONSTRUCTOR = [
         lambda: Sandbox(jobs="kil"),
         ValueError,
         "jobs must be 'detach', 'wait' or 'kill', not 'kil'; did you mean 'kill'?",
+    ),
+    (
+        lambda: Sandbox(isolation="proces"),
+        ValueError,
+        "isolation must be 'thread' or 'process', not 'proces'; did you mean 'process'?",
+    ),
+    (
+        lambda: Sandbox(isolation=True),
+        TypeError,
+        "isolation must be 'thread' or 'process', not True",
     ),
     (lambda: Sandbox(jobs=None), TypeError, "jobs must be 'detach', 'wait' or 'kill', not None"),
     # skills and commands

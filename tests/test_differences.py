@@ -22,6 +22,7 @@ SCRIPTS = {
     "D-watch": "timeout 0.1 watch true",
     "D-shopt": "shopt -s compat42",
     "D-ulimit": "ulimit -n 10",
+    "D-sudo": "sudo true",
     "D-yq": "echo '[1]' | yq '.[9999999] = 1'",
 }
 
@@ -40,7 +41,8 @@ def test_every_difference_on_purpose_has_a_script() -> None:
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_it_says_its_id(name: str) -> None:
-    with Sandbox(limits=Limits(timeout=0.5 if name == "D-limit" else 30)) as sandbox:
+    limits = Limits(timeout=0.5 if name == "D-limit" else 30)
+    with Sandbox(limits=limits, sudo=name == "D-sudo") as sandbox:
         other = threading.Thread(target=lambda: sandbox.execute("sleep 60 &"))
         other.start()
         other.join(10)

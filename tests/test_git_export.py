@@ -1,4 +1,4 @@
-"""Real git reads what the sandbox's git wrote: sound objects, the same history, a clean worktree."""
+"""Real git reads what the sandbox's git wrote, and the other way round."""
 
 from __future__ import annotations
 
@@ -62,3 +62,24 @@ def test_the_sandbox_reads_packs_of_real_git(tmp_path: Path) -> None:
         found = sandbox.execute("cd r && git log --stat -p && git status --porcelain")
     assert found.exit_code == 0, found.stderr
     assert found.stdout == expected
+
+
+MERGES = """
+git init -q -b main . && seq 9 > a && git add . && git commit -qm first
+git switch -qc side && sed -i 's/^3$/three/' a && echo n > n && git add . && git commit -qm side
+git switch -q main && sed -i 's/^8$/eight/' a && git mv a moved && git commit -qam moved
+git merge -q --no-edit side && git switch -qc other HEAD~1 && sed -i 's/^3$/tres/' moved
+git commit -qam tres && ! git merge -q main && echo done > moved && git commit -qam merged
+"""
+
+
+@pytest.mark.skipif(GIT is None, reason="needs git")
+def test_real_git_finds_merges_sound(tmp_path: Path) -> None:
+    with Sandbox(cwd="/work", env=ENV) as sandbox:
+        made = sandbox.execute(MERGES + "git log --all --format='%H %T %P'; git status --porcelain")
+        assert made.exit_code == 0, made.stderr
+        sandbox.files.export(tmp_path / "out", "/work")
+    out = tmp_path / "out"
+    assert "error" not in real(out, "fsck", "--strict")
+    assert made.stdout.endswith(real(out, "log", "--all", "--format=%H %T %P"))
+    assert real(out, "status", "--porcelain") == ""

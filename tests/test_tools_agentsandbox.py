@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 
 import pytest
 
@@ -14,6 +15,7 @@ from agentsandbox import (
     HostFileSystem,
     Limits,
     MemoryFileSystem,
+    NetworkPolicy,
     Sandbox,
     command,
 )
@@ -94,6 +96,22 @@ def test_a_closed_sandbox_is_an_answer_too(sandbox: Sandbox) -> None:
     tool = sandbox_tool(sandbox)
     sandbox.close()
     assert json.loads(tool.call({"command": "echo hi"}))["error"]
+
+
+def test_the_description_says_what_the_network_policy_allows() -> None:
+    def described(network: NetworkPolicy | None) -> str:
+        return sandbox_tool(Sandbox(network=network)).description
+
+    for nothing in None, NetworkPolicy():
+        assert re.search(r"Not available: [^.]*\bnetwork\b", described(nothing))
+        assert "by HTTP" not in described(nothing)
+    rules = [f"https://host{number}.example/v1/" for number in range(11)]
+    text = described(NetworkPolicy(rules, hosts={"api.example": lambda request: "x"}))
+    assert "network" not in text
+    assert " by HTTP only: https://host0.example/v1/, " in text
+    assert "https://host9.example/v1/, 2 more (GET, HEAD)." in text
+    text = described(NetworkPolicy(hosts={"api.example": lambda request: "x"}))
+    assert " curl and wget reach by HTTP only: api.example." in text
 
 
 def test_the_description_says_what_is_where_and_what_is_not(sandbox: Sandbox) -> None:

@@ -123,6 +123,12 @@ def _add_sandbox_options(parser: argparse.ArgumentParser) -> None:
         parser.add_argument(name, action="append", default=[], metavar=metavar, help=text)
     parser.add_argument("--python", action="store_true", help="give scripts python3")
     parser.add_argument(
+        "--isolation",
+        choices=("thread", "process"),
+        default="thread",
+        help="run scripts in a process of their own, which the kernel confines (Linux)",
+    )
+    parser.add_argument(
         "--cwd", default="/workspace", metavar="PATH", help="the working directory (/workspace)"
     )
 

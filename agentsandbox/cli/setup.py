@@ -59,8 +59,9 @@ def make_sandbox(options: argparse.Namespace) -> Sandbox:
             env=dict(_variable(text) for text in options.env),
             cwd=options.cwd,
             python=options.python,
+            isolation=options.isolation,
         )
-    except (SkillError, ValueError, TypeError, OSError) as error:
+    except (SandboxError, SkillError, ValueError, TypeError, OSError) as error:
         raise SetupError(words_of(error)) from None
 
 

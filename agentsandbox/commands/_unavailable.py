@@ -17,7 +17,7 @@ GROUPS = {
     "perl php Rscript ruby scala swift tclsh",
     "nothing can be compiled in this sandbox; write a shell or awk script": "as c++ cargo cc clang "
     "cmake g++ gcc go javac ld ninja rustc tsc",
-    "this sandbox has no network; work with the files that are there": "aws az dig ftp gcloud gh "
+    "only HTTP can leave this sandbox, with curl and if it is allowed": "aws az dig ftp gcloud gh "
     "host http ifconfig ip kubectl lynx ncat netcat netstat nmap nslookup ping psql redis-cli "
     "rsync rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
     "a sandbox has no services; start a background job with '&'": "at atd cron crontab init "
@@ -38,7 +38,7 @@ GROUPS = {
     "files are not merged here; diff -y shows two side by side, diff and patch carry changes "
     "over": "diff3 sdiff",
     "there are no terminals to divide; start a background job with '&'": (
-        "screen tmux script expect"
+        "screen tmux expect"
     ),
     "this format is not available in this sandbox; use tar or zip": "7z 7za rar unrar cpio ar lz4 "
     "lzop compress",

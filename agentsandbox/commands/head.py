@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import deque
 
 from agentsandbox.commands._suites import COREUTILS
@@ -24,8 +23,10 @@ _READ = 8192
 
 def _rewrite(words: Sequence[str]) -> Sequence[str]:
     """`-5c` as the first word is `-c 5`."""
-    found = re.fullmatch("-([0-9]+)c", words[0]) if words else None
-    return words if found is None else ["-c", found[1], *words[1:]]
+    word = words[0] if words else ""
+    count = word[1:-1]
+    is_old = word[:1] == "-" and word[-1:] == "c" and count.isdecimal() and count.isascii()
+    return ["-c", count, *words[1:]] if is_old else words
 
 
 def _count(text: str, unit: str) -> int:

@@ -23,8 +23,6 @@ raises an error for options that contradict each other.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import CommandError, UsageError
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise
@@ -39,6 +37,7 @@ _FEW = 64
 _SHORT_LINE, _SHORT_TEXT, _KEPT = 8, 256, 64
 """Command lines with fewer words and characters than these are remembered, at most `_KEPT`."""
 
+_DIGITS = lazily(r"-(\d+)")
 _SPELLING = lazily(
     r"(?P<name>--[A-Za-z0-9][A-Za-z0-9-]*|-[A-Za-z0-9?@#%:,.])"
     r"(?P<value>\[=[^\]]*\]|=\S+|\[[A-Z][^\]\s]*\]"
@@ -267,7 +266,7 @@ class OptionParser:
     def _cluster_of_digits(
         self, word: str, words: Sequence[str], position: int, given: list[tuple[str, str | None]]
     ) -> int:
-        digits = re.match(r"-(\d+)", word)
+        digits = _DIGITS.match(word)
         assert digits is not None and self.digits is not None
         reader = self.values.get(self.digits) if self.values is not None else None
         if reader is not None:

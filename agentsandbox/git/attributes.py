@@ -134,7 +134,7 @@ class Attributes:
     # conversion
 
     def _ends(self, path: bytes) -> tuple[bool, bool, bool]:
-        """Return (normalize to LF on the way in, CRLF on the way out, only if it looks like text)."""
+        """Return (LF on the way in, CRLF on the way out, only if it looks like text)."""
         config = self.repository.config
         found = self.of(path)
         text, eol = found.get("text"), found.get("eol")

@@ -29,11 +29,14 @@ MODULES = {
     "comparing": "diff diff-files diff-index diff-tree",
     "information": "help version var",
     "logging": "log reflog rev-list show whatchanged",
-    "merging": "merge-base",
+    "merging": "merge merge-base",
+    "merging_files": "merge-file",
     "objects": "cat-file hash-object ls-tree mktree write-tree commit-tree read-tree",
     "parsing": "rev-parse",
+    "picking": "cherry-pick revert",
     "referring": "symbolic-ref update-ref show-ref for-each-ref",
     "resetting": "reset",
+    "stashing": "stash",
     "states": "status ls-files update-index check-ignore",
     "switching": "checkout switch restore",
     "tagging": "tag",
@@ -79,12 +82,25 @@ def find_subcommand(name: str) -> Subcommand | None:
     return found
 
 
-USAGE = """usage: git [-v | --version] [-h | --help] [-C <path>] [-c <name>=<value>]
-           [--exec-path[=<path>]] [--html-path] [--man-path] [--info-path]
-           [-p | --paginate | -P | --no-pager] [--no-replace-objects] [--bare]
-           [--git-dir=<path>] [--work-tree=<path>] [--namespace=<name>]
-           [--super-prefix=<path>] [--config-env=<name>=<envvar>]
-           <command> [<args>]
+USAGE = """usage: git [<global options>] <command> [<args>]
+
+Global options
+    -C <path>             work as if started there
+    -c <name>=<value>     set a value of the configuration
+    --config-env=<name>=<variable>
+                          the same, from the environment
+    --git-dir=<path>      the folder of the repository
+    --work-tree=<path>    the top of its worktree
+    --bare                the repository has no worktree
+    -p, --paginate        changes nothing: there is no pager
+    -P, --no-pager        changes nothing
+    --no-replace-objects  changes nothing: objects are not replaced
+    --literal-pathspecs, --glob-pathspecs, --noglob-pathspecs, --icase-pathspecs
+                          how pathspecs are read
+    --exec-path, --html-path, --man-path, --info-path
+                          print a folder
+    -v, --version         print the version
+    -h, --help            print a help text
 """
 
 
@@ -179,8 +195,9 @@ def run_subcommand(git: Invocation, words: list[str]) -> int:
             raise Fatal(
                 f"alias loop detected: expansion of '{seen[0]}' does not terminate:\n"
                 + "\n".join(
-                    f"  {each}{' <==' if each == seen[0] else ' ==>' if number == len(seen) - 1 else ''}"
-                    for number, each in enumerate(seen)
+                    f"  {each}"
+                    + (" <==" if each == seen[0] else " ==>" if each == seen[-1] else "")
+                    for each in seen
                 )
             )
         seen.append(name)

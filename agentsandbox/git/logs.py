@@ -1,4 +1,4 @@
-"""Commits as `log` and `show` print them: header, message, differences, with a graph at the left."""
+"""Commits as `log` and `show` print them: header, message, differences, graph."""
 
 from __future__ import annotations
 
@@ -159,7 +159,7 @@ class LogPrinter:
         if not parents and not self.git.config.flag("log.showroot", True):
             return []
         named = len(parents) > 1
-        found = []
+        found: list[tuple[str | None, list[Delta], DiffPrinter]] = []
         for parent in parents or (None,):
             old = repository.objects.commit(parent).tree if parent is not None else None
             printer = DiffPrinter(self.git, self.options, mnemonic=("c/", "c/"))
@@ -301,11 +301,7 @@ class LogPrinter:
     def _first_line(self, commit: Commit, parent: str | None) -> str:
         text = "" if self.format == "oneline" else "commit "
         if self.graph is None and self.left_right:
-            text += (
-                f"{self._mark(commit.oid)} "
-                if self.format != "oneline"
-                else (f"{self._mark(commit.oid)} ")
-            )
+            text += f"{self._mark(commit.oid)} "
         elif self.graph is None and commit.oid in self.walk.boundaries:
             text += "-"
         text += self._shown_name(commit.oid)

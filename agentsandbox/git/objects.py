@@ -2,7 +2,9 @@
 
 An object's name is the SHA-1 of "type size NUL content", here always 40 hexadecimal digits. A loose
 object is that text, deflated, in a file named by the digits. Objects never change, so what was read
-once is kept (`Cache`), for all commands of a sandbox.
+once is kept (`Cache`), for all commands of a sandbox, with the mark of the file that it came from
+(`ObjectStore._mark`). Each call of git compares an object's mark once, so that a file that was
+removed, damaged or replaced is noticed.
 
 Everything read is untrusted. The size in an object's header bounds what is inflated, and is charged
 before; a content that does not have this size or this name is corrupt.
@@ -14,7 +16,7 @@ import zlib
 from binascii import hexlify
 from hashlib import sha1
 
-from agentsandbox.git.errors import Fatal, MissingObject
+from agentsandbox.git.errors import Fatal, GitError, MissingObject, Plain
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -155,7 +157,7 @@ def format_tree(entries: Iterable[Entry]) -> bytes:
 class Cache:
     """What was read from one object database: shared by all commands of a sandbox."""
 
-    __slots__ = ("commits", "packs", "size", "small", "tags", "trees")
+    __slots__ = ("commits", "marks", "packs", "size", "small", "tags", "trees")
 
     def __init__(self) -> None:
         self.commits: dict[str, Commit] = {}
@@ -164,6 +166,8 @@ class Cache:
         self.small: dict[str, tuple[str, bytes]] = {}
         self.size = 0
         self.packs: dict[str, Pack] = {}
+        self.marks: dict[str, tuple[object, ...]] = {}
+        """The mark of the file that each object was read from."""
 
     def shrink(self) -> None:
         """Forget all if there is too much."""
@@ -174,6 +178,24 @@ class Cache:
         if self.size > _KEPT_BYTES:
             self.small.clear()
             self.size = 0
+        if len(self.marks) > 16 * _KEPT_COUNT:
+            self.forget_all()
+
+    def forget_all(self) -> None:
+        """Forget all objects."""
+        for kept in (self.commits, self.trees, self.tags, self.small, self.marks):
+            kept.clear()
+        self.size = 0
+
+    def forget(self, oid: str) -> None:
+        """Forget one object."""
+        found = self.small.pop(oid, None)
+        if found is not None:
+            self.size -= len(found[1]) + 200
+        self.commits.pop(oid, None)
+        self.trees.pop(oid, None)
+        self.tags.pop(oid, None)
+        self.marks.pop(oid, None)
 
     def keep(self, oid: str, found: tuple[str, bytes]) -> None:
         """Keep a small object."""
@@ -198,6 +220,8 @@ class ObjectStore:
         self._alternates: list[str] | None = None
         self._made: set[str] = set()
         self._present: set[str] = set()
+        self._checked: set[str] = set()
+        """Objects of the cache whose marks were compared in this call."""
         cache.shrink()
 
     # reading
@@ -240,7 +264,14 @@ class ObjectStore:
         from agentsandbox.git.packs import open_pack
 
         info = self.fs.stat(path)
-        key = f"{path}\0{info.ino}\0{info.size}\0{info.mtime}"
+        try:
+            data = self.fs.stat(f"{path.removesuffix('.idx')}.pack")
+        except OSError:
+            return None
+        key = "\0".join(
+            [path]
+            + [f"{each.ino} {each.size} {each.mtime} {each.ctime}" for each in (info, data)]
+        )
         pack = self.cache.packs.get(key)
         if pack is None:
             pack = open_pack(self.fs, path, self.budget)
@@ -253,6 +284,33 @@ class ObjectStore:
         """Look for packs again at the next need."""
         self._packs = None
 
+    def _mark(self, oid: str) -> tuple[object, ...] | None:
+        """Return what tells whether the file of an object is as it was, None without one."""
+        for folder in self.folders():
+            path = f"{folder}/{oid[:2]}/{oid[2:]}"
+            try:
+                info = self.fs.stat(path)
+            except OSError:
+                continue
+            return path, info.ino, info.size, info.mtime, info.ctime
+        for pack in self.packs():
+            if pack.find(oid) is not None:
+                return (pack,)
+        return None
+
+    def _is_known(self, oid: str) -> bool:
+        """Whether the cache has an object, and its file is as it was; else forget it."""
+        if oid in self._checked:
+            return True
+        mark = self.cache.marks.get(oid)
+        if mark is None:
+            return False
+        if mark != self._mark(oid):
+            self.cache.forget(oid)
+            return False
+        self._checked.add(oid)
+        return True
+
     def _read_loose(self, oid: str) -> tuple[str, bytes] | None:
         for folder in self.folders():
             path = f"{folder}/{oid[:2]}/{oid[2:]}"
@@ -264,26 +322,39 @@ class ObjectStore:
         return None
 
     def _inflate(self, oid: str, packed: bytes, path: str) -> tuple[str, bytes]:
-        def corrupt() -> Fatal:
-            return Fatal(f"loose object {oid} (stored in {self._shown(path)}) is corrupt")
+        def corrupt(*lines: str) -> GitError:
+            last = f"fatal: loose object {oid} (stored in {self._shown(path)}) is corrupt"
+            return Plain("\n".join([*[f"error: {line}" for line in lines], last]), 128)
 
+        if not packed:
+            raise corrupt(f"object file {self._shown(path)} is empty")
         engine = zlib.decompressobj()
+        size = -1
         try:
             first = engine.decompress(packed, 4096)
             head, nul, rest = first.partition(b"\0")
             kind, _, digits = head.partition(b" ")
             if not nul or not digits.isdigit() or len(digits) > 18:
-                raise corrupt()
+                raise corrupt(f"unable to parse {oid} header")
             size = int(digits)
             self.budget.charge(size)
             self.budget.step(1 + size // 4096)
             if len(rest) < size:
                 rest += engine.decompress(engine.unconsumed_tail, size - len(rest) + 1)
-        except zlib.error:
-            raise corrupt() from None
+        except zlib.error as error:
+            reason = f"inflate: data stream error ({str(error).rpartition(': ')[2]})"
+            if size < 0:
+                raise corrupt(reason, f"unable to unpack {oid} header") from None
+            raise corrupt(reason, f"corrupt loose object '{oid}'") from None
         name = decode(kind)
-        if len(rest) != size or name not in TYPES or object_name(name, rest) != oid:
-            raise corrupt()
+        if name not in TYPES:
+            raise Fatal(f"invalid object type \"{name}\"")
+        if len(rest) < size:
+            raise corrupt(f"corrupt loose object '{oid}'")
+        if len(rest) > size or not engine.eof:
+            raise corrupt(f"garbage at end of loose object '{oid}'")
+        if object_name(name, rest) != oid:
+            raise corrupt(f"hash mismatch for {path} (expected {oid})")
         return name, rest
 
     def _shown(self, path: str) -> str:
@@ -292,10 +363,11 @@ class ObjectStore:
 
     def read(self, oid: str) -> tuple[str, bytes]:
         """Return (type, content) of an object; MissingObject if there is none."""
-        found = self.cache.small.get(oid)
-        if found is not None and oid in self:
+        found = self.cache.small.get(oid) if self._is_known(oid) else None
+        if found is not None:
             return found
         self.budget.step()
+        mark = self._mark(oid)
         found = self._read_loose(oid)
         if found is None:
             for pack in self.packs():
@@ -308,6 +380,9 @@ class ObjectStore:
             if oid == EMPTY_BLOB:
                 return "blob", b""
             raise MissingObject(oid)
+        if mark is not None:
+            self.cache.marks[oid] = mark
+            self._checked.add(oid)
         if len(found[1]) <= _KEPT_SIZE:
             self.cache.keep(oid, found)
         return found
@@ -326,7 +401,7 @@ class ObjectStore:
 
     def type_of(self, oid: str) -> str:
         """Return the type of an object."""
-        if oid in self.cache.commits:
+        if oid in self.cache.commits and self._is_known(oid):
             return "commit"
         return self.read(oid)[0]
 
@@ -347,7 +422,7 @@ class ObjectStore:
 
     def commit(self, oid: str) -> Commit:
         """Return a commit."""
-        found = self.cache.commits.get(oid)
+        found = self.cache.commits.get(oid) if self._is_known(oid) else None
         if found is None:
             found = Commit(oid, self.expect(oid, "commit"))
             self.cache.commits[oid] = found
@@ -355,7 +430,7 @@ class ObjectStore:
 
     def tag(self, oid: str) -> Tag:
         """Return an annotated tag."""
-        found = self.cache.tags.get(oid)
+        found = self.cache.tags.get(oid) if self._is_known(oid) else None
         if found is None:
             found = Tag(oid, self.expect(oid, "tag"))
             self.cache.tags[oid] = found
@@ -363,7 +438,7 @@ class ObjectStore:
 
     def tree(self, oid: str) -> list[Entry]:
         """Return the entries of a tree."""
-        found = self.cache.trees.get(oid)
+        found = self.cache.trees.get(oid) if self._is_known(oid) else None
         if found is None:
             try:
                 found = parse_tree(self.expect(oid, "tree"))

@@ -1,8 +1,8 @@
 """Patterns of git: wildmatch, pathspecs, and the ignore and attribute files made of them.
 
-`wildmatch` is `fnmatch` with "**": alone between slashes it matches any number of directories. Stars
-do not backtrack: a pattern becomes a regular expression in which each "*" before fixed text is an
-atomic group, or is matched component by component.
+`wildmatch` is `fnmatch` with "**": alone between slashes it matches any number of directories.
+Stars do not backtrack: a pattern becomes a regular expression in which each "*" before fixed text
+is an atomic group, or is matched component by component.
 """
 
 from __future__ import annotations
@@ -168,8 +168,10 @@ def wildmatch(
 class IgnoreRule:
     """A line of an ignore file."""
 
-    __slots__ = ("anchored", "base", "directories", "line", "literal", "negated", "number", "origin",
-                 "pattern", "suffix", "text")  # fmt: skip
+    __slots__ = (
+        "anchored", "base", "directories", "line", "literal", "negated", "number", "origin",
+        "pattern", "suffix", "text",
+    )  # fmt: skip
 
     def __init__(self, text: bytes, pattern: bytes, base: bytes, origin: str, number: int) -> None:
         self.text = text

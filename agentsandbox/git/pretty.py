@@ -111,7 +111,7 @@ class Pretty:
         self._mailmap: Mailmap | None = None
 
     def _configured_date(self) -> DateStyle:
-        text = self.git.config.get("log.date")
+        text = self.repository.config.get("log.date")
         if not text:
             return DEFAULT
         found = parse_style(text)

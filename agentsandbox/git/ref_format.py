@@ -136,8 +136,8 @@ class RefFormat:
             elif opened == "then":
                 text = text if data else ""
             elif opened == "else":
-                holds, first = data  # type: ignore[misc]
-                text = first if holds else text
+                assert isinstance(data, tuple)
+                text = str(data[1]) if data[0] else text
             else:
                 raise Fatal("format: %(if) atom used without a %(then) atom")
             out[-1].append(self._quoted(text) if len(out) == 1 else text)

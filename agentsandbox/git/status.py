@@ -13,6 +13,8 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentsandbox.git.invocation import Invocation
 
 _LABELS = {
@@ -401,7 +403,9 @@ class StatusPrinter:
         out += [b"! " + name(path) + end for path in self.status.scan.ignored]
         return b"".join(out)
 
-    def _row(self, path: bytes, pair: list[object], name, nul: bool) -> bytes:  # type: ignore[no-untyped-def]
+    def _row(
+        self, path: bytes, pair: list[object], name: Callable[[bytes], bytes], nul: bool
+    ) -> bytes:
         first, second, staged, changed = pair
         entry = self.status.index.get(path)
         code = f"{first}{second}".replace(" ", ".")
@@ -474,7 +478,8 @@ def tracking_text(repository, name: str, *, counts: bool = True) -> str:  # type
         return f"Your branch is ahead of '{shown}' by {commits(ahead)}.{hint}"
     if not ahead:
         hint = '\n  (use "git pull" to update your local branch)' if hints else ""
-        return f"Your branch is behind '{shown}' by {commits(behind)}, and can be fast-forwarded.{hint}"
+        text = f"Your branch is behind '{shown}' by {commits(behind)}, and can be fast-forwarded."
+        return text + hint
     hint = '\n  (use "git pull" to merge the remote branch into yours)' if hints else ""
     return (
         f"Your branch and '{shown}' have diverged,\n"

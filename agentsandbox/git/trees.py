@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from agentsandbox.git.errors import Fatal, GitError
 from agentsandbox.git.index import Entry, Index, TreeCache
 from agentsandbox.git.objects import DIRECTORY, EMPTY_TREE, is_directory
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from agentsandbox.git.objects import ObjectStore
+    from agentsandbox.git.paths import Pathspec
     from agentsandbox.git.repository import Repository
 
 _MOST_DEPTH = 2048
@@ -143,7 +146,7 @@ def prime_cache(repository: Repository, index: Index, oid: str) -> None:
         node.count = 0
         for name, mode, entry in repository.objects.tree(tree):
             if is_directory(mode):
-                child = repository.git.budget.nested(lambda: cache_of(entry, depth + 1))
+                child = repository.git.budget.nested(partial(cache_of, entry, depth + 1))
                 node.children[name] = child
                 node.count += child.count
             else:
@@ -213,7 +216,7 @@ def diff_trees(
     store: ObjectStore,
     old: str | None,
     new: str | None,
-    wanted: object = None,
+    wanted: Pathspec | None = None,
     *,
     recursive: bool = True,
     show_trees: bool = False,
@@ -240,10 +243,10 @@ def diff_trees(
             if (
                 wanted is not None
                 and not (
-                    wanted.may_be_below(path) if old_dir or new_dir else False  # type: ignore[attr-defined]
+                    wanted.may_be_below(path) if old_dir or new_dir else False
                 )
                 and not wanted.matches(path, old_dir or new_dir)
-            ):  # type: ignore[attr-defined]
+            ):
                 continue
             if recursive and (old_dir or new_dir):
                 pending.append(
@@ -279,7 +282,7 @@ def _delta(path: bytes, one: tuple[int, str] | None, two: tuple[int, str] | None
 
 
 def diff_index(
-    repository: Repository, tree: str | None, index: Index, wanted: object = None
+    repository: Repository, tree: str | None, index: Index, wanted: Pathspec | None = None
 ) -> list[Delta]:
     """Return what differs between a tree and the index, in order of path."""
     if (
@@ -320,5 +323,5 @@ def diff_index(
             found.append(Delta(path, mode, oid, 0, "0" * 40))
     found.sort(key=lambda delta: delta.new_path)
     if wanted:
-        found = [delta for delta in found if wanted.matches(delta.new_path)]  # type: ignore[attr-defined]
+        found = [delta for delta in found if wanted.matches(delta.new_path)]
     return found

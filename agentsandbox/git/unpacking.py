@@ -158,16 +158,14 @@ class Switch:
                 if self.update:
                     self.plan.remove.append(entry.path)
         for path, side in after.items():
-            entry = index.get(path)
-            if entry is not None and (entry.mode, entry.oid) == side:
-                if self.update and tree is not None and self._is_changed(entry):
+            known = index.get(path)
+            if known is not None and (known.mode, known.oid) == side:
+                if self.update and tree is not None and self._is_changed(known):
                     self.plan.write[path] = side
                 continue
             self._later.append((path, side))
             if self.update:
                 self.plan.write[path] = side
-            elif entry is None or (entry.mode, entry.oid) != side:
-                pass
 
     def _is_changed(self, entry: Entry) -> bool:
         assert self.tree is not None

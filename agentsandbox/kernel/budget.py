@@ -18,7 +18,6 @@ Steps are no measure of time if one of them may copy 15 MB. So there is a second
 
 from __future__ import annotations
 
-import math
 from time import monotonic
 
 from agentsandbox.errors import LimitReached
@@ -141,7 +140,7 @@ class Budget:
     def cancel(self) -> None:
         """End the execution at its next step, or at once if it sleeps. Safe in any thread."""
         self.cancelled = True
-        self.deadline = -math.inf
+        self.deadline = float("-inf")
         # The next step looks at the clock. If a step counts right now, one of the next thousand
         # does.
         self.left = 0

@@ -8,19 +8,16 @@ Results for long strings are not kept: a few hundred of them would fill the host
 from __future__ import annotations
 
 import functools
-import re
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
     from typing import Concatenate, ParamSpec, TypeVar
 
     T = TypeVar("T", bound="str | tuple[str, ...]")
     P = ParamSpec("P")
     R = TypeVar("R")
-
-_compiler = getattr(re, "_compiler", None)
-"""The compiler behind `re.compile`, which has no cache."""
 
 LONGEST = 2048
 """Longest string whose result is kept, in characters."""
@@ -47,7 +44,11 @@ def cache_short(
 
 def compile_pattern(source: str, flags: int = 0) -> re.Pattern[str]:
     """Compile a pattern like `re.compile`, but keep long ones out of the cache of `re`."""
-    if len(source) <= LONGEST or _compiler is None:
+    import re
+
+    # the compiler behind `re.compile`, which has no cache
+    compiler = getattr(re, "_compiler", None)
+    if len(source) <= LONGEST or compiler is None:
         return re.compile(source, flags)
-    compiled: re.Pattern[str] = _compiler.compile(source, int(flags))
+    compiled: re.Pattern[str] = compiler.compile(source, int(flags))
     return compiled

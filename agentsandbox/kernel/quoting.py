@@ -7,8 +7,6 @@ which is special behind : and =, too.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
@@ -30,7 +28,7 @@ _NAMED = {
     "\x1b": "\\E", "\a": "\\a", "\b": "\\b", "\f": "\\f", "\n": "\\n", "\r": "\\r", "\t": "\\t",
     "\v": "\\v", "\\": "\\\\", "'": "\\'",
 }  # fmt: skip
-_SPECIAL = lazily(r"([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~", re.ASCII)
+_SPECIAL = lazily(r"(?a)([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~")
 _METACHARACTER = lazily(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]""")
 _UNPRINTABLE = lazily("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _PATTERN = lazily(r"[*?\[\]\\()|!+@^-]")

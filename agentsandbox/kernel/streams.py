@@ -395,6 +395,8 @@ class Pipe(Stream):
 
     __slots__ = ("_chunks", "_position", "_size", "readers", "scheduler")
 
+    capacity = PIPE_BYTES
+
     def __init__(self, scheduler: Waiting) -> None:
         self.references = 1
         self.scheduler = scheduler
@@ -415,7 +417,7 @@ class Pipe(Stream):
             return
         self._chunks.append(data)
         self._size += len(data)
-        if self._size >= PIPE_BYTES:
+        if self._size >= self.capacity:
             held = self.scheduler.budget.hold(len(data)) if len(data) > PIPE_BYTES else None
             self.scheduler.block(self.has_room)
             if held is not None:
@@ -432,7 +434,7 @@ class Pipe(Stream):
 
     def put(self, data: bytes) -> None:
         """Write as a process of its own does: wait for room first, not for the reader after."""
-        if self._size >= PIPE_BYTES and self.readers:
+        if self._size >= self.capacity and self.readers:
             self.scheduler.block(self.has_room)
         if not self.readers:
             raise self._unread()
@@ -441,7 +443,7 @@ class Pipe(Stream):
 
     def has_room(self) -> bool:
         """Whether a write would return at once."""
-        return self._size < PIPE_BYTES or not self.readers
+        return self._size < self.capacity or not self.readers
 
     # the reading end
 

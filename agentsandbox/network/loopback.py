@@ -11,10 +11,11 @@ import os
 from collections import deque
 
 from agentsandbox.errors import PipeClosed
-from agentsandbox.kernel.streams import Pipe
+from agentsandbox.kernel.streams import PIPE_BYTES, Pipe
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.accounts import Held
     from agentsandbox.kernel.processes import Scheduler
 
 __all__ = ["Endpoint", "Listener", "Loopback"]
@@ -30,6 +31,37 @@ _MOST_LISTENERS = 1024
 
 def _error(number: int) -> OSError:
     return OSError(number, os.strerror(number))
+
+
+class _Direction(Pipe):
+    """One direction of a connection, which holds as much as Linux does: a program whose threads
+    take turns may be on both sides. What it holds counts as a value of the scripts.
+    """
+
+    __slots__ = ("_held",)
+
+    capacity = 4 << 20
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        super().__init__(scheduler)
+        self._held: Held | None = None
+
+    def put(self, data: bytes) -> None:
+        super().put(data)
+        if self._size > PIPE_BYTES:
+            budget = self.scheduler.budget
+            if self._held is None:
+                self._held = budget.hold(self._size)
+            else:
+                self._held.grow(self._size - self._held.size)
+                budget.charge(len(data))
+
+    def read(self, size: int = -1) -> bytes:
+        data = super().read(size)
+        if self._held is not None and self._size <= PIPE_BYTES:
+            self._held.release()
+            self._held = None
+        return data
 
 
 class Endpoint:
@@ -66,6 +98,15 @@ class Endpoint:
             raise _error(errno.EPIPE)
         try:
             self._outgoing.write(data)
+        except PipeClosed:
+            raise _error(errno.EPIPE) from None
+
+    def put(self, data: bytes) -> None:
+        """Send `data` when there is room, without waiting until it is received; EPIPE as above."""
+        if not self._sends:
+            raise _error(errno.EPIPE)
+        try:
+            self._outgoing.put(data)
         except PipeClosed:
             raise _error(errno.EPIPE) from None
 
@@ -179,6 +220,6 @@ class Loopback:
         if listener is None:
             raise _error(errno.ECONNREFUSED)
         here, there = (address, self.free_port()), (address, port)
-        up, down = Pipe(self.scheduler), Pipe(self.scheduler)
+        up, down = _Direction(self.scheduler), _Direction(self.scheduler)
         listener.push(Endpoint(up, down, there, here))
         return Endpoint(down, up, here, there)

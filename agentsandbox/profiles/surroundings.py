@@ -12,6 +12,8 @@ __all__ = ["describe"]
 
 MAX_MOUNTS = 10
 """Mounts that are named; the others are counted."""
+MAX_PLACES = 10
+"""Rules and hosts of the network policy that are named; the others are counted."""
 
 
 def describe(sandbox: Sandbox, max_output: int, *, skills: str = "") -> str:
@@ -28,7 +30,7 @@ def describe(sandbox: Sandbox, max_output: int, *, skills: str = "") -> str:
         found.append(f"Skills are in {skills} ({access}).")
     if mounts := _mounts(sandbox):
         found.append(f"Mounted: {mounts}.")
-    found += [*_languages(sandbox), *_absent(sandbox)]
+    found += [*_languages(sandbox), *_reachable(sandbox), *_absent(sandbox)]
     seconds = sandbox.options.limits.timeout
     found.append(f"A call ends after {seconds:g} s; output beyond {max_output} characters is cut.")
     return "".join(f" {sentence}" for sentence in found)
@@ -56,6 +58,18 @@ def _languages(sandbox: Sandbox) -> list[str]:
     return found
 
 
+def _reachable(sandbox: Sandbox) -> list[str]:
+    """Return what is said about the network."""
+    policy = sandbox.options.network
+    if policy is None or not (places := [*policy.allow, *policy.hosts]):
+        return []
+    more = [f"{len(places) - MAX_PLACES} more"] if len(places) > MAX_PLACES else []
+    shown = ", ".join([*places[:MAX_PLACES], *more])
+    methods = f" ({', '.join(sorted(policy.methods))})" if policy.allow else ""
+    clients = "curl, wget and Python" if sandbox.options.python is not None else "curl and wget"
+    return [f"{clients} reach by HTTP only: {shown}{methods}."]
+
+
 def _absent(sandbox: Sandbox) -> list[str]:
     """Return what is said about things that scripts often expect and that are not there."""
     options, names = sandbox.options, sandbox.command_names()
@@ -66,7 +80,7 @@ def _absent(sandbox: Sandbox) -> list[str]:
             ("python3", ready or "python3" in names),
             ("node", options.javascript is not None or "node" in names),
             ("git", "git" in names),
-            ("network", options.network is not None),
+            ("network", bool(_reachable(sandbox))),
         )
         if not is_there
     ]

@@ -156,7 +156,7 @@ Check that what is installed has what it requires.
 }
 
 _REFUSED_COMMANDS = {
-    "download": "there is no network; 'pip install NAME' takes from the index of the sandbox",
+    "download": "pip has no network; 'pip install NAME' takes from the index of the sandbox",
     "wheel": "nothing can be built in the sandbox",
     "config": "pip has no settings here: the host of the sandbox chooses the index",
     "cache": "pip keeps no cache here",

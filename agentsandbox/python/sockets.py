@@ -83,7 +83,7 @@ class _Connected(_Socket):
         return self._ask(lambda: self._endpoint.read(size))
 
     def write(self, data: bytes) -> None:
-        self._ask(lambda: self._endpoint.write(data))
+        self._ask(lambda: self._endpoint.put(data))
 
     def is_ready(self, *, to_write: bool) -> bool:
         return self._endpoint.has_room() if to_write else self._endpoint.has_input()

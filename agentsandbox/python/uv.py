@@ -77,7 +77,7 @@ Commands:
 _ALWAYS = """
   -q, --quiet              print errors only
   -n, --no-cache           nothing that matters is kept
-      --offline            there is no network in any case
+      --offline            uv has no network in any case
       --no-progress        there is none
 """
 
@@ -172,7 +172,7 @@ _REFUSED = {
     "tool": "use 'uv run --with PKG COMMAND'",
     "python": f"the sandbox has Python {PYTHON[0]}.{PYTHON[1]} only",
     "build": "nothing can be built in the sandbox",
-    "publish": "there is no network",
+    "publish": "uv has no network",
     "cache": "remove ~/.cache/uv",
     "self": "uv belongs to the sandbox",
     "version": "use 'uv --version'",
@@ -181,7 +181,7 @@ _REFUSED = {
     "pip sync": "use 'uv pip install -r FILE'",
     "pip compile": "use 'uv pip freeze'",
     "pip tree": "use 'uv pip show NAME'",
-    "pip download": "there is no network",
+    "pip download": "uv has no network",
 }
 _REFUSED_OPTIONS = (
     "editable", "index-url", "extra-index-url", "index", "default-index", "find-links",

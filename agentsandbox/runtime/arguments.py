@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 STATES = ("keep", "discard", "new")
 JOBS = ("detach", "wait", "kill")
+ISOLATION = ("thread", "process")
 SCRIPT_ERREXIT = ("sh", "always", "never")
 NAME_MAX = 255
 SHOWN = 40
@@ -261,6 +262,28 @@ def _commands(argument: str, value: object) -> tuple[object, ...]:
     return commands
 
 
+def _aliases(argument: str, value: object) -> Mapping[str, str]:
+    """Return names of commands with the words that they are for."""
+    import shlex
+
+    found = dict(_mapping(argument, "names to commands", value))
+    for name, text in found.items():
+        if not isinstance(name, str):
+            raise wrong_type(f"a name in {argument}", "a str", name)
+        if not name or any(character in name for character in "/\0 \t\n"):
+            raise wrong_value(f"a name in {argument}", "a word without '/'", name)
+        if not isinstance(text, str):
+            hint = "shlex.join(words) makes one of words" if isinstance(text, (list, tuple)) else ""
+            raise wrong_type(f"{argument}[{name!r}]", "a str", text, hint)
+        try:
+            words = shlex.split(text)
+        except ValueError:
+            words = []
+        if not words or words[0] == name or "\0" in text:
+            raise wrong_value(f"{argument}[{name!r}]", "the words of another command", text)
+    return MappingProxyType(found)
+
+
 def _python(argument: str, value: object) -> object:
     """Return the runtime: the default one for True."""
     if value is None or value is False:
@@ -376,8 +399,11 @@ CHECKS: dict[str, Callable[[str, object], object]] = {
     "javascript": _javascript,
     "limits": _limits,
     "network": _network,
+    "aliases": _aliases,
+    "sudo": _flag,
     "script_errexit": partial(_one_of, SCRIPT_ERREXIT),
     "jobs": partial(_one_of, JOBS),
+    "isolation": partial(_one_of, ISOLATION),
     "on_command": _callable,
     "on_event": _plain_function,
     "clock": _clock,

@@ -287,6 +287,28 @@ async def _sleep_in_trio(seconds: float, budget: Budget) -> None:
         budget.wake = None
 
 
+async def readable(descriptor: int, seconds: float) -> None:
+    """Wait until a descriptor of the host can be read, for at most `seconds`."""
+    library, loop = _current_loop()
+    if library.__name__ == "trio":
+        with library.move_on_after(seconds):
+            await library.lowlevel.wait_readable(descriptor)
+        return
+    over: Any = loop.create_future()
+
+    def end() -> None:
+        if not over.done():
+            over.set_result(None)
+
+    loop.add_reader(descriptor, end)
+    timer = loop.call_later(seconds, end)
+    try:
+        await over
+    finally:
+        timer.cancel()
+        loop.remove_reader(descriptor)
+
+
 async def _within(budget: Budget | None, awaitable: Awaitable[Any]) -> Any:
     """Await the result of a host's command; `enter` sees which executions wait for it."""
     token = _around.set((*_around.get(), *([budget] if budget is not None else [])))

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import SignalHandler, Stream
     from agentsandbox.limits import Limits
     from agentsandbox.network import NetworkPolicy
+    from agentsandbox.policy import Policy as HostPolicy
     from agentsandbox.shell.interpreter.forks import Kept
     from agentsandbox.shell.interpreter.shell import Policy
 
@@ -170,6 +171,55 @@ class Session:
         if shell.cwd != cwd:
             shell.change_directory(cwd)
         return shell
+
+    @property
+    def cwd(self) -> str:
+        """The working directory of the shell."""
+        return self.shell.cwd
+
+    def exported(self) -> dict[str, str]:
+        """Return the exported variables."""
+        return dict(self.shell.variables.environment())
+
+    def confinement(self) -> Mapping[str, str]:
+        """Return what confines the scripts besides this library: nothing in this process."""
+        return {}
+
+    def change_directory(self, path: str) -> None:
+        """Set the working directory of the shell."""
+        self.shell.change_directory(path)
+
+    def use_skills(self, mounts: Sequence[tuple[str, str]], active: list[str]) -> None:
+        """Say which skills are mounted, as (path, name), and which of the paths are active."""
+        self.machine.skill_mounts = tuple(mounts)
+        self.machine.active_skills = active
+
+    def logical_path(self, name: str) -> str:
+        """Return an absolute path with "." and ".." resolved by text."""
+        return self.shell.logical_path(name)
+
+    def call(
+        self,
+        script: str,
+        timeout: float | None,
+        stdin: str | bytes | HostInput | None,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        args: Sequence[str],
+        state: State,
+        on_output: Callable[[str, bytes], None] | None,
+        policy: HostPolicy | None,
+        pause: Callable[..., Any] | None,
+    ) -> Execution:
+        """Return a call of a script, like `execution`; its policy comes after the session's own."""
+        rule = None
+        if policy is not None:
+            from agentsandbox.policy import as_rule
+
+            rule = as_rule(policy, self.policy)
+        return Execution(
+            self, script, timeout, stdin, env, cwd, args, state, on_output, rule, pause
+        )
 
     def begin(self, source: Stream, log: OutputLog) -> None:
         """Give the shell the standard streams of a call."""

@@ -5,8 +5,9 @@
 
 Nothing of the suite is in this repository. Its own makefile decides how a case runs and is compared
 with the expected output; the sandbox's `make` reads it. A case passes if the comparison left
-nothing behind. Cases that need options for lint, profiles, the debugger, extensions, MPFR or
-another locale's language are not counted. With names, what differs is shown.
+nothing behind. Cases whose command line or script asks for lint, profiles or the debugger are left
+out, and so are those that need extensions, MPFR or another locale's language; how many, is printed.
+With names, what differs is shown.
 """
 
 from __future__ import annotations
@@ -21,8 +22,12 @@ from agentsandbox import Limits, Sandbox
 
 COUNTED = ("BASIC_TESTS", "UNIX_TESTS", "GAWK_EXT_TESTS", "MACHINE_TESTS", "LOCALE_CHARSET_TESTS")
 LEFT_OUT = ("NEED_DEBUG", "NEED_LINT", "NEED_LINT_OLD", "NEED_PRETTY", "NEED_MPFR", "NEED_PMA")
-OTHER_OPTIONS = re.compile(r"--(?:lint|profile|debug|pretty-print|dump-variables|load|bignum)\b"
-                           r"| -[lpdDMo] ")  # fmt: skip
+TOOLING = re.compile(
+    r"(?:^|\s)(?:-[LpdDotg]\S*|--(?:lint|profile|debug|pretty-print|dump-variables|gen-pot)\b)"
+    r"|\bLINT *="
+)
+"""What asks for lint, a profile or the debugger."""
+OTHER_OPTIONS = re.compile(r"--(?:load|bignum)\b|(?:^|\s)-[lM]\s|@load\b")
 SECONDS = 20.0
 
 
@@ -38,6 +43,20 @@ def rule_of(name: str, text: str) -> str:
     """Return the recipe of a case."""
     found = re.search(rf"(?m)^{re.escape(name)}::?.*\n((?:\t.*\n|\n)*)", text)
     return found[1] if found else ""
+
+
+def asks_of(name: str, text: str, folder: Path) -> str:
+    """Return how gawk is called in a case, and what its script asks for."""
+    commands = [line for line in rule_of(name, text).splitlines() if "AWK" in line]
+    shell, script = folder / f"{name}.sh", folder / f"{name}.awk"
+    if shell.is_file():
+        lines = shell.read_text(encoding="latin-1").splitlines()
+        commands += [line for line in lines if re.search(r"awk|AWK", line)]
+    found = "\n".join(commands)
+    if script.is_file():
+        lines = re.sub(r"#.*", "", script.read_text(encoding="latin-1")).splitlines()
+        found += "\n".join(line for line in lines if re.search(r"\bLINT\b|@load", line))
+    return found
 
 
 def makefile_of(folder: Path) -> str:
@@ -59,13 +78,19 @@ def main() -> int:
     text = makefile_of(folder)
     lists = lists_of(text)
     left_out = {name for key in LEFT_OUT for name in lists.get(key, ())}
+    listed = dict.fromkeys(name for key in COUNTED for name in lists.get(key, ()))
+    asked = {
+        name: asks_of(name, text, folder)
+        for name in listed
+        if name not in left_out and (folder / f"{name}.ok").exists()
+    }
+    tooling = [name for name, asks in asked.items() if TOOLING.search(asks)]
     names = [
         name
-        for key in COUNTED
-        for name in lists.get(key, ())
-        if name not in left_out and not OTHER_OPTIONS.search(rule_of(name, text))
+        for name, asks in asked.items()
+        if name not in tooling and not OTHER_OPTIONS.search(asks)
     ]
-    names = [name for name in dict.fromkeys(names) if (folder / f"{name}.ok").exists()]
+    print(f"left out for lint, profiles or the debugger: {len(tooling)}")
     files = {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")

@@ -429,7 +429,7 @@ def test_no_deps_and_dry_run(box: Sandbox) -> None:
         ("install --only-binary :none: a", 1, "ERROR: --only-binary :none: is not possible"),
         ("install --nonsense a", 2, "no such option: --nonsense"),
         ("install -Z a", 2, "no such option: -Z"),
-        ("download a", 1, "ERROR: pip download is not possible here: there is no network"),
+        ("download a", 1, "ERROR: pip download is not possible here: pip has no network"),
         ("config list", 1, "ERROR: pip config is not possible here: pip has no settings"),
         ("wheel .", 1, "ERROR: pip wheel is not possible here: nothing can be built"),
         ("instal a", 1, 'ERROR: unknown command "instal" - maybe you meant "install"'),

@@ -57,6 +57,8 @@ def parse_size(
 
     Anything else raises "invalid WHAT: ‘text’".
     """
+    if text.isdecimal() and text.isascii() and len(text) <= 40 and low <= int(text) <= high:
+        return int(text)
     found = _SIZE.match(text)
     multiplier = _multiplier(found[4], suffixes) if found is not None else None
     wrong = f"invalid {what}: {quote(text)}"

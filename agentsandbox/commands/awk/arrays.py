@@ -7,7 +7,7 @@ and for strings hash tables, whose order depends on the keys' hashes and on the 
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.values import UNSET, AwkFatal, Unset
+from agentsandbox.commands.awk.values import UNASSIGNED, UNSET, AwkFatal, Unset
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ class Array(dict[str, "Value | Array"]):
         found = self.get(key)
         if isinstance(found, Array):
             return found
-        if found is not None and not isinstance(found, Unset):
+        if found is not None and (not isinstance(found, Unset) or found is UNASSIGNED):
             raise AwkFatal(f'attempt to use scalar `{self.where}["{key}"]\' as an array')
         made = self[key] = Array(f'{self.where}["{key}"]')
         return made

@@ -50,6 +50,10 @@ _SECONDS = 1e-6
 """Seconds that compiling takes for each of them, at most."""
 
 
+TABLES = {"SYMTAB": "symbols", "FUNCTAB": "function_table"}
+"""How a program gets the arrays of its names."""
+
+
 class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
@@ -113,6 +117,8 @@ class _Generator(Expressions):
         super().__init__(Scopes(program, assigned, budget), program.sources)
         self.program = program
         self.operands = operands
+        self.nothing = "UNASSIGNED" if self.scopes.asks_types else "UNSET"
+        """The value of a function that returns none."""
         self.output: list[tuple[int, str, int]] = []  # indentation, text, awk line
         self.indent = 1
         self.length = 0
@@ -163,7 +169,10 @@ class _Generator(Expressions):
         for name in sorted(self.scopes.names):
             if name in SPECIAL_NAMES:
                 continue
-            if name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
+            if name in TABLES:
+                names = repr(tuple(self.program.functions)) if name == "FUNCTAB" else ""
+                self.emit(f"v_{name} = rt.{TABLES[name]}({names})")
+            elif name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
                 self.emit(
                     f"v_{name} = rt.{'numbered' if name in self.numbered else 'array'}({name!r})"
                 )
@@ -193,6 +202,17 @@ class _Generator(Expressions):
                 self.emit(f" nonlocal v_{name}")
                 self.emit(f" v_{name} = value")
                 self.emit(f"rt.setters[{name!r}] = w_{name}")
+        if "SYMTAB" in self.scopes.names:
+            self._symbols()
+
+    def _symbols(self) -> None:
+        """Make the elements of SYMTAB."""
+        for name in sorted(self.scopes.names - SPECIAL_NAMES - SPECIAL_ARRAYS):
+            self.budget.step()
+            if ("", name) in self.scopes.arrays:
+                self.emit(f"v_SYMTAB.add_array({name!r}, v_{name})")
+            else:
+                self.emit(f"v_SYMTAB.add({name!r}, lambda: v_{name}, w_{name})")
 
     def is_typed(self, array: str) -> bool:
         """Whether it matters what type the elements of a global array have."""
@@ -239,7 +259,7 @@ class _Generator(Expressions):
         self.emit("try:")
         self.output.extend(body or [(self.indent + 1, "pass", self.line)])
         self.emit("finally: b.depth -= 1")
-        self.emit("return UNSET")
+        self.emit(f"return {self.nothing}")
         self.indent -= 1
         self.function = ""
 
@@ -568,7 +588,7 @@ class _Generator(Expressions):
             self.emit("rt.skip_file(); break")
 
     def return_statement(self, node: nodes.Return) -> None:
-        self.emit(f"return {self.value(node.value) if node.value is not None else 'UNSET'}")
+        self.emit(f"return {self.value(node.value) if node.value is not None else self.nothing}")
 
     def exit_statement(self, node: nodes.Exit) -> None:
         if node.status is not None:
@@ -578,8 +598,8 @@ class _Generator(Expressions):
     def delete_statement(self, node: nodes.Delete) -> None:
         target = node.target
         name = target.name if isinstance(target, nodes.Name) else getattr(target.base, "name", "")
-        if name == "FUNCTAB" and self.is_global(name):
-            self.emit("fatal(\"`delete' is not allowed with FUNCTAB\")")
+        if name in TABLES and self.is_global(name):
+            self.emit(f"fatal(\"`delete' is not allowed with {name}\")")
         elif isinstance(target, nodes.Name):
             self.emit(f"{self.array_code(target)}.forget_all()")
         else:

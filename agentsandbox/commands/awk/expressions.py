@@ -427,6 +427,10 @@ class Expressions:
     # value
 
     def _value(self, expression: Expression) -> str:
+        if self.scopes.asks_types and isinstance(
+            expression, (nodes.Name, nodes.Index, nodes.Field)
+        ):
+            return self._used(expression)
         if isinstance(expression, nodes.Index):
             self.mark_typed(expression.base)
             return self._element(expression)
@@ -456,6 +460,17 @@ class Expressions:
         if isinstance(expression, nodes.Getline):
             return _getline_value(self, expression)
         return self._number(expression)
+
+    def _used(self, expression: Target) -> str:
+        """Return a value that is read, in a program that asks for types."""
+        if isinstance(expression, nodes.Name):
+            name = self.variable(expression)
+            return f"({name} := used({name}))" if self.is_plain(expression) else name
+        if isinstance(expression, nodes.Field):
+            return f"used({self.field_value(expression)})"
+        self.mark_typed(expression.base)
+        code = self._element(expression)
+        return code if self.numeric(expression) else f"used({code})"
 
     def _user_call(self, node: nodes.UserCall) -> str:
         scopes, place = self.scopes, self.place(node.line)
@@ -487,6 +502,9 @@ class Expressions:
             assert isinstance(expression, nodes.Name)
             self.mark_typed(expression)
             return f"{'v' if self.is_global(expression.name) else 'l'}_{expression.name}"
+        if self.is_plain(expression):
+            assert isinstance(expression, nodes.Name)
+            return self.variable(expression)  # the function may use it as an array
         if not isinstance(expression, nodes.Index):
             return self.value(expression)
         self.mark_typed(expression.base)
@@ -1036,7 +1054,10 @@ def _kind(compiler: Expressions, call: nodes.Call) -> str:
         compiler.needs_count = True
         number, value = compiler.number(argument.number), compiler.field_value(argument)
         count = "rt.nf()" if compiler.general else "nf"
-        return f"('unassigned' if {number} > {count} else kind_of({value}))"
+        code = f"('unassigned' if {number} > {count} else kind_of({value}))"
+        return f"('unassigned' if not rt.has_read and {count} == 0 else {code})"
+    elif isinstance(argument, nodes.Name) and compiler.is_plain(argument):
+        code = compiler.variable(argument)
     else:
         code = compiler.value(argument)
     return f"kind_of({code})" if call.name == "typeof" else f"is_array({code})"

@@ -13,7 +13,7 @@ from agentsandbox.commands.awk.lexer import doubtful_escapes
 from agentsandbox.commands.awk.meter import ACCOUNTED, Meter
 from agentsandbox.commands.awk.patterns import Pattern
 from agentsandbox.commands.awk.records import split_by_pattern, split_words
-from agentsandbox.commands.awk.values import AwkFatal, from_input
+from agentsandbox.commands.awk.values import AwkFatal, Typed, from_input
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.expressions import lazily
 
@@ -96,8 +96,14 @@ class Fields(Meter):
         elif self._splitting == "FIELDWIDTHS":
             self.splitter = _width_splitter(self.text(self.FIELDWIDTHS))
         else:
-            self.splitter = self._splitter_of(self.text(self.FS), paragraphs=self.RS == "")
-            self.sep = self._plain_separator(self.text(self.FS))
+            separator = self.separator_text(self.FS)
+            self.splitter = self._splitter_of(separator, paragraphs=self.RS == "")
+            self.sep = self._plain_separator(separator)
+
+    def separator_text(self, value: object) -> str:
+        """Return FS or RS as text; a typed regular expression stays one, however short."""
+        text = self.text(value)
+        return f"({text})" if type(value) is Typed and len(text) == 1 else text
 
     def _plain_separator(self, separator: str) -> str | None:
         """Return the separator for `str.split`, None if fields take more."""

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.formats import as_bytes, format_one, format_values
 from agentsandbox.commands.awk.values import (
+    UNASSIGNED,
     UNSET,
     AwkExit,
     AwkFatal,
@@ -28,7 +30,6 @@ from agentsandbox.commands.awk.values import (
     text_number,
     to_number,
 )
-from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ _BIGGEST = 2.0**53
 _ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
 _MOST_KEYS = 16_384
-_NO_CHARACTER = lazily("[\udc80-\udcff]")
+_NO_CHARACTER = re.compile("[\udc80-\udcff]")
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -373,8 +374,15 @@ def is_array(value: object) -> float:
     return 1.0 if isinstance(value, Array) else 0.0
 
 
+def used(value: object) -> object:
+    """Return a value that is read, in a program that asks for types."""
+    return UNASSIGNED if value is UNSET else value
+
+
 def kind_of(value: object) -> str:
     """`typeof`."""
+    if value is UNASSIGNED:
+        return "unassigned"
     return _KINDS.get(value.__class__, "untyped")
 
 
@@ -512,14 +520,14 @@ _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
     "zip": zip, "ValueError": ValueError, "num": to_number,
     "numeric_input": numeric_input, "field_number": text_number, "from_input": from_input,
-    "UNSET": UNSET, "Typed": Typed, "INF": math.inf, "NAN": math.nan, "Array": Array,
+    "UNASSIGNED": UNASSIGNED, "UNSET": UNSET, "Typed": Typed, "INF": math.inf, "NAN": math.nan, "Array": Array,
     "AwkExit": AwkExit,
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((
         array_of, bitwise, compl, cosine, count_element, divided, element, element_or_array,
         fatal, integer, is_array, kind_of, length_of, lshift, modulo, modulo_assigned, not_an_array,
         peek, power, rshift, same_number, same_text, scalar, set_element, sine, step_element,
-        strtonum,
+        strtonum, used,
     )),
 }  # fmt: skip
 """The global names that are the same for all programs."""

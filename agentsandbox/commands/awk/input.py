@@ -125,6 +125,8 @@ class Input(Fields):
     def assign_operand(self, name: str, text: str) -> None:
         """`name=text` as an operand or by `-v`."""
         value = from_input(text)
+        if len(text) > 2 and text[:2] == "@/" and text[-1] == "/":
+            value = Typed(text[2:-1])
         if name in SPECIAL_NAMES:
             self.assign(name, value)
         elif name in self.setters:
@@ -139,7 +141,7 @@ class Input(Fields):
         self.records = iter(())
         if self._reader is not None:
             self._reader.push_back(rest, self._separator.character)
-        self._separator = Separator(self.text(self.RS), self._compile)
+        self._separator = Separator(self.separator_text(self.RS), self._compile)
         if self._splitting == "FS":
             self._choose_splitter()
 

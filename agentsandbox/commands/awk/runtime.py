@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
 from agentsandbox.commands.awk.csv_input import csv_fields
@@ -16,7 +18,6 @@ from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.commands.awk.times import format_time, make_time
 from agentsandbox.commands.awk.values import NUMBER_STARTS, AwkFatal, Unset, from_input, to_number
-from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = [str(number) for number in range(1, 65)]
 _PIECE = 4096
-_NO_CHARACTER = lazily("[\udc80-\udcff]")
+_NO_CHARACTER = re.compile("[\udc80-\udcff]")
 
 
 def _quoted(character: str) -> str:
@@ -67,6 +68,34 @@ class Runtime(Input):
         self._choose_splitter()
 
     # running
+
+    def symbols(self) -> Array:
+        """Return SYMTAB with the variables of awk's own."""
+        from agentsandbox.commands.awk.symbols import CONSTANT, SPECIAL_ORDER, Symbols
+
+        def variable(name: str) -> None:
+            def read() -> Any:
+                return self.nf() if name == "NF" else getattr(self, name)
+
+            table.add(name, read, lambda value: self.assign(name, value))
+
+        table = Symbols()
+        for name in SPECIAL_ORDER:
+            if name in ("PROCINFO", "ENVIRON", "ARGV"):
+                table.add_array(name, self.array(name))
+            elif name in CONSTANT:
+                table.add_value(name, CONSTANT[name])
+            else:
+                variable(name)
+        for name, value in self.variables.items():
+            table.add_value(name, value)  # by `-v`; those of the program are replaced
+        return table
+
+    def function_table(self, names: Sequence[str]) -> Array:
+        """Return FUNCTAB, for a program with these functions."""
+        from agentsandbox.commands.awk.symbols import Functions
+
+        return Functions(names)
 
     def run(self, compiled: Compiled) -> None:
         """Run the program to its end."""
@@ -182,9 +211,7 @@ class Runtime(Input):
         trims = by == " "
         if isinstance(by, str):
             is_single = len(by) == 1 and not trims
-            by = self.dynamic_pattern(
-                "[ \t\n]+" if trims else _quoted(by) if is_single else by
-            )
+            by = self.dynamic_pattern("[ \t\n]+" if trims else _quoted(by) if is_single else by)
         pieces: list[str] = []
         gaps: list[str] = []
         start = at = 0

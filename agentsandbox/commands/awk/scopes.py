@@ -27,7 +27,7 @@ SPECIAL_NAMES = frozenset(
     "NR FNR NF FS OFS ORS RS RT RSTART RLENGTH SUBSEP CONVFMT OFMT FILENAME IGNORECASE FPAT"
     " FIELDWIDTHS ERRNO BINMODE ARGC ARGIND LINT".split()
 )
-SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB"))
+SPECIAL_ARRAYS = frozenset(("ENVIRON", "ARGV", "PROCINFO", "FUNCTAB", "SYMTAB"))
 _NUMERIC_CALLS = frozenset(
     "length index split sub gsub match sin cos atan2 exp log sqrt int rand srand system close"
     " fflush systime mktime asort asorti and or xor lshift rshift compl strtonum isarray"
@@ -88,6 +88,8 @@ class Scopes:
         self.indirect = False
         self.changes_operands = False
         """Whether the program changes ARGV: operands may then assign any variable."""
+        self.asks_types = False
+        """Whether `typeof` is called."""
         self.nested = False
         """Whether an element may be an array."""
         self._calls: list[tuple[str, str, list[Expression]]] = []
@@ -103,9 +105,7 @@ class Scopes:
         self._refuse()
 
     def _refuse(self) -> None:
-        """Refuse SYMTAB, and scalars of awk's own as arrays."""
-        if "SYMTAB" in self.names:
-            raise AwkSyntaxError("fatal: SYMTAB is not available here")
+        """Refuse scalars of awk's own as arrays."""
         for name in sorted(self.names & SPECIAL_NAMES):
             if ("", name) in self.arrays:
                 raise AwkSyntaxError(f"fatal: attempt to use scalar `{name}' as an array")
@@ -273,6 +273,8 @@ class Scopes:
                 elif isinstance(argument, nodes.Index):
                     self.nested = True
                 self._mix(function, argument)
+        if node.name == "typeof":
+            self.asks_types = True
         if node.name in ("asort", "asorti") and len(node.arguments) > 2:
             self.indirect = True
         if node.name in ("sub", "gsub") and len(node.arguments) == 3:
@@ -296,7 +298,18 @@ class Scopes:
 
     # the fixed point
 
+    def _open_all(self) -> None:
+        """Note that SYMTAB may read and assign any variable."""
+        self.names.update(("ENVIRON", "ARGV", "PROCINFO"))
+        self.texts.update(("", name) for name in (*self.names, *SPECIAL_NAMES))
+        self.mixed_elements.update(key for key in self.arrays if not key[0])
+        self.special_assigned |= SPECIAL_NAMES
+        self.nested = self.changes_fields = self.changes_operands = True
+        self._fields(every=True)
+
     def _settle(self) -> None:
+        if "SYMTAB" in self.names:
+            self._open_all()
         if self.changes_operands:
             self.texts.update(("", name) for name in self.names)
         if self.indirect or "PROCINFO" in self.names:  # whose "sorted_in" may name a function

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.expressions import lazily
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -27,6 +25,8 @@ class Unset(float):
 
 
 UNSET = Unset(0.0)
+UNASSIGNED = Unset(0.0)
+"""What a variable holds that was read before it was set; only `typeof` knows the difference."""
 
 
 class Strnum(str):
@@ -67,8 +67,10 @@ class AwkNextFile(BaseException):
     """`nextfile`, likewise."""
 
 
-_PREFIX = lazily(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
-_WHOLE = lazily(
+_PREFIX = re.compile(
+    r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII
+)
+_WHOLE = re.compile(
     r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+",
     re.ASCII,
 )

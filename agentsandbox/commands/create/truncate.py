@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import re
+import stat
 
 from agentsandbox.commands._files.block_sizes import parse_scaled
 from agentsandbox.commands._suites import COREUTILS
@@ -11,6 +12,7 @@ from agentsandbox.commands._text.quoting import quote, quote_always
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.fs.base import os_error
 
 
 @command(
@@ -85,6 +87,8 @@ def _truncate(
     shown = quote_always(name)
     try:
         path = ctx.path(name)
+        if ctx.fs.exists(path) and stat.S_ISFIFO(ctx.fs.stat(path).mode):
+            raise os_error(errno.ENXIO)  # it does not wait for a reader
         file = ctx.fs.open(path, "a" if create else "r+", permissions=0o666 & ~ctx.umask)
     except OSError as error:
         if not create and error.errno == errno.ENOENT:

@@ -14,6 +14,7 @@ from bisect import bisect_left, bisect_right
 from itertools import accumulate
 from operator import itemgetter, sub
 
+from agentsandbox.commands.grep.options import SMALL
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.regexps.lines import LineSearch
 
-SMALL = 8192
-"""The largest file, in bytes, that is added to a batch."""
 _FULL = 65536
 """Characters that are searched at once: a larger text would not stay in the processor's cache."""
 _GROUP = 32

@@ -15,13 +15,13 @@ import stat
 from itertools import compress
 
 from agentsandbox.commands._text.choices import choose
-from agentsandbox.commands.grep.file_batch import SMALL, FileBatch
 from agentsandbox.commands.grep.file_filters import FileFilter
 from agentsandbox.commands.grep.line_report import FileSearch, Report, copy_lines
 from agentsandbox.commands.grep.options import (
     DIRECTORIES,
     LONG_OPTIONS,
     PARSER,
+    SMALL,
     USAGE,
     read_length,
     read_number,
@@ -44,6 +44,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from agentsandbox.commands.grep.file_batch import FileBatch
     from agentsandbox.kernel.streams import ByteReader
 
     _Entry = tuple[str, int, bytes | None]
@@ -521,6 +522,8 @@ class _Grep:
         listed = report.list_files is not None and not (report.invert or report.quiet)
         if not many or report.bytewise or not (counted or listed or report.lines_only):
             return run
+        from agentsandbox.commands.grep.file_batch import FileBatch
+
         batch = self._batch = FileBatch(ctx, search, report, run)
 
         def gather(name: str, data: bytes) -> bool:

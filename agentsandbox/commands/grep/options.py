@@ -6,6 +6,8 @@ from agentsandbox.commands._text.choices import choose
 from agentsandbox.contract.usage import OptionParser
 from agentsandbox.errors import CommandError
 
+SMALL = 8192
+"""The largest file, in bytes, that is added to a batch."""
 USAGE = """
 Usage: grep [OPTION]... PATTERNS [FILE]...
 Print the lines of each FILE that match one of PATTERNS, which newlines separate.

@@ -164,6 +164,8 @@ def _run(ctx: CommandContext, options: Options) -> int:
                 break
             build.remove_intermediates()
             build = Run(ctx, options, restarts)
+        else:
+            raise build.fatal("the makefile changes each time it is read")
         goals = list(options.goals)
         if not goals and build.graph.default is not None:
             goals = [build.graph.default.name]

@@ -1,1 +1,1 @@
-"""curl and wget, which say that there is no network."""
+"""curl, wget and nc: HTTP by the network policy, and the sandbox's own loopback."""

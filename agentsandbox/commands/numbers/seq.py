@@ -33,7 +33,7 @@ def _rewrite(words: Sequence[str]) -> Sequence[str]:
     for at, word in enumerate(words):
         if at and words[at - 1] in ("-f", "-s", "--format", "--separator"):
             continue
-        if _NEGATIVE.match(word):
+        if word[:1] == "-" and _NEGATIVE.match(word):
             return [*words[:at], "--", *words[at:]]
         if word == "--" or not word.startswith("-"):
             break
@@ -48,6 +48,10 @@ class _Number:
     def __init__(self, text: str) -> None:
         self.units = self.scale = self.precision = self.width = 0
         self.infinite = False
+        if text.isdecimal() and text.isascii() and len(text) < _MAX_DIGITS:
+            self.units = int(text)
+            self.width = len(text)
+            return
         found = _DECIMAL.match(text)
         if infinite := _INFINITE.match(text):
             self.infinite = True

@@ -460,7 +460,7 @@ def _moves(
     git: Invocation, tree: Worktree, index: Index, sources: list[str], target: str,
     options: Options,
 ) -> list[tuple[bytes, bytes, bool]]:  # fmt: skip
-    """Return (source, destination, whether a directory) of what is renamed; Fatal if not possible."""
+    """Return (source, destination, whether a directory) of what is renamed."""
     # long: one check after the other, in git's order
     goal = normalized(git, target).rstrip(b"/")
     goal_info = tree.stat(goal) if goal else tree.fs.stat(tree.root or "/")

@@ -72,7 +72,7 @@ def make_repository(
         "description": _DESCRIPTION,
         "info/exclude": _EXCLUDE,
         "config": "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n"
-        + (f"\tbare = {'true' if bare else 'false'}\n")
+        f"\tbare = {'true' if bare else 'false'}\n"
         + ("" if bare else "\tlogallrefupdates = true\n")
         + ("" if worktree is None else f"\tworktree = {worktree}\n"),
     }

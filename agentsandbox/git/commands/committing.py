@@ -107,7 +107,13 @@ class _Committing:
             if self.whence != "commit":
                 word = "merge" if self.whence == "merge" else "cherry-pick"
                 raise Fatal(f"You are in the middle of a {word} -- cannot amend.")
-        self.source = self._message_source()
+        self.source = self._message_source() or self._picked()
+
+    def _picked(self) -> str | None:
+        """Return the commit of a cherry-pick in progress, whose author is taken."""
+        if self.whence != "cherry-pick":
+            return None
+        return (self.repository.read_file("CHERRY_PICK_HEAD") or "").strip()[:40] or None
 
     def _check(self, options: Options) -> None:
         for name in ("interactive", "patch"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentsandbox.git.diff.options import DiffOptions
+from agentsandbox.git.diff.options import DiffOptions, refuse_drivers
 from agentsandbox.git.diff.printing import DiffPrinter
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.invocation import Invocation
@@ -148,6 +148,7 @@ def diff(git: Invocation, words: list[str]) -> int:
     options.configure(git)
     if not options.formats and not options.no_patch:
         options.formats.add("patch")
+    refuse_drivers(options, git)
     revisions, blobs, words = line.split()
     cached = bool({"--cached", "--staged"} & set(line.own))
     wanted = parse_pathspec(git, words)
@@ -482,5 +483,6 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
 
 
 COMMANDS = {
-    "diff": diff, "diff-files": diff_files, "diff-index": diff_index_command, "diff-tree": diff_tree,
+    "diff": diff, "diff-files": diff_files, "diff-index": diff_index_command,
+    "diff-tree": diff_tree,
 }  # fmt: skip

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from itertools import islice
 
 from agentsandbox.git.dates import approxidate, parse_style
@@ -433,8 +434,30 @@ def _not(line: LogWords) -> None:
     line.negated = not line.negated
 
 
+def _abbrev(line: LogWords, value: str | None) -> None:
+    line.abbrev = line.options.abbrev = int(value[:4]) if value and value.isdigit() else None
+
+
 def _skip(line: LogWords, text: str) -> None:
     line.walk.skip = line._number(text, "--skip") or 0
+
+
+def _refused(name: str) -> Callable[[LogWords], None]:
+    def refuse(line: LogWords) -> None:
+        raise Fatal(f"{name} is not supported in this sandbox")
+
+    return refuse
+
+
+def _notes(line: LogWords) -> None:
+    """Accept --notes where it changes nothing: there are no notes."""
+    if line.git.repository.refs.all("refs/notes/"):
+        raise Fatal("--notes is not supported in this sandbox")
+
+
+def _encoding(line: LogWords, text: str) -> None:
+    if text.lower() not in ("", "utf-8", "utf8"):
+        raise Fatal(f"--encoding={text} is not supported in this sandbox: only UTF-8 is")
 
 
 _FLAGS: dict[str, Callable[[LogWords], None]] = {
@@ -471,12 +494,12 @@ _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "--sparse": _walk("dense", False), "--boundary": _walk("boundary"),
     "--no-walk": _walk("no_walk"), "--no-walk=sorted": _walk("no_walk"),
     "--no-walk=unsorted": _walk("no_walk"), "--do-walk": _walk("no_walk", False),
-    "--ancestry-path": _walk("ancestry"), "--simplify-merges": _walk("full_history"),
+    "--ancestry-path": _walk("ancestry"), "--simplify-merges": _refused("--simplify-merges"),
     "--simplify-by-decoration": _flag("other", {"decorated": "1"}),
     "-m": _merges("separate"), "-c": _merges("c"), "--cc": _merges("cc"),
     "--no-diff-merges": _merges("off"),
-    "--show-signature": lambda line: None, "--no-show-signature": lambda line: None,
-    "--no-notes": lambda line: None, "--notes": lambda line: None,
+    "--show-signature": _refused("--show-signature"), "--no-show-signature": lambda line: None,
+    "--no-notes": lambda line: None, "--notes": _notes,
     "--no-commit-id": lambda line: None, "--ignore-missing": lambda line: None,
 }  # fmt: skip
 _VALUED: dict[str, Callable[[LogWords, str], None]] = {
@@ -495,17 +518,14 @@ _VALUED: dict[str, Callable[[LogWords, str], None]] = {
     "--decorate-refs": lambda line, text: line.decorate_refs.append(text),
     "--decorate-refs-exclude": lambda line, text: line.decorate_excludes.append(text),
     "--diff-merges": _diff_merges,
-    "--encoding": lambda line, text: None,
+    "--encoding": _encoding,
 }  # fmt: skip
 _OPTIONAL: dict[str, Callable[[LogWords, str | None], None]] = {
     "--pretty": _pretty, "--format": _pretty,
     "--all": _refs(""), "--branches": _refs("refs/heads/"), "--tags": _refs("refs/tags/"),
     "--remotes": _refs("refs/remotes/"),
     "--decorate": lambda line, value: setattr(line, "decorate", value or "short"),
-    "--abbrev": lambda line, value: (
-        setattr(line, "abbrev", int(value) if value and value.isdigit() else None),
-        setattr(line.options, "abbrev", int(value) if value and value.isdigit() else None),
-    )[0],
+    "--abbrev": _abbrev,
     "--expand-tabs": lambda line, value: setattr(
         line, "expand_tabs", int(value) if value and value.isdigit() else 8),
     "--show-linear-break": lambda line, value: None,
@@ -835,7 +855,7 @@ def _print_objects(git: Invocation, commits: list[str], hidden: list[str]) -> No
         for name, mode, oid in objects.tree(tree):
             kind = kind_of_mode(mode)
             if kind == "tree":
-                git.budget.nested(lambda: walk(oid, base + name + b"/"))
+                git.budget.nested(partial(walk, oid, base + name + b"/"))
             elif kind == "blob" and oid not in seen:
                 seen.add(oid)
                 git.write(encode(f"{oid} ") + base + name + b"\n")

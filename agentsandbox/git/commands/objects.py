@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 
 from agentsandbox.git.errors import BadUsage, Fatal, GitError, MissingObject, Quit
 from agentsandbox.git.index import Entry, Index
@@ -57,7 +58,7 @@ Batch objects requested on stdin (or --batch-all-objects)
     --path <blob|tree>    the path for filters
 """,
     "hash-object": """
-git hash-object [-t <type>] [-w] [--path=<file> | --no-filters] [--stdin [--literally]] [--] <file>...
+git hash-object [<options>] [--] <file>...
 
     -t <type>             the type of the object
     -w                    write the object
@@ -217,11 +218,11 @@ class _Batch:
             rest = ""
             if splits:
                 text, _, rest = text.partition(" ")
-            oid = resolver.find(text)
-            if oid is None or oid not in git.repository.objects:
+            found = resolver.find(text)
+            if found is None or found not in git.repository.objects:
                 git.print(f"{text} missing")
                 continue
-            self._show(text, oid, rest)
+            self._show(text, found, rest)
         return 0
 
     def _show(self, text: str, oid: str, rest: str) -> None:
@@ -384,7 +385,7 @@ def ls_tree(git: Invocation, words: list[str]) -> int:
             ) or (above and show_trees):
                 show(path, mode, entry)
             if above or (recursive and inside):
-                git.budget.nested(lambda: walk(path + b"/", entry))
+                git.budget.nested(partial(walk, path + b"/", entry))
 
     walk(b"", tree)
     return 0

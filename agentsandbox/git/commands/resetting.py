@@ -149,6 +149,8 @@ def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> N
             if side is not None:
                 index.set(Entry(path, *side))
                 Worktree(repository).write(path, *side)
+            else:
+                Worktree(repository).remove(path)
             changed = True
         staged = diff_index(repository, old, index)
         work = Worktree(repository)

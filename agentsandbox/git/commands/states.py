@@ -7,7 +7,7 @@ import re
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
-from agentsandbox.git.objects import LINK, is_object_name
+from agentsandbox.git.objects import LINK, SUBMODULE, is_object_name
 from agentsandbox.git.options import parse_options
 from agentsandbox.git.paths import is_safe_path, mode_text, quote_path, relative_to, unquote_path
 from agentsandbox.git.pathspecs import normalized, parse_pathspec
@@ -17,6 +17,7 @@ from agentsandbox.git.status import Status, StatusPrinter
 from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
 
+_NO_COLUMNS = ("never", "auto", "")
 USAGES = {
     "status": """
 git status [<options>] [--] <pathspec>...
@@ -34,8 +35,8 @@ git status [<options>] [--] <pathspec>...
                           show untracked files: all, normal, no
     --ignored[=<mode>]    show ignored files: traditional, matching, no
     --ignore-submodules[=<when>]
-                          do not look into submodules
-    --column[=<style>]    list untracked files in columns
+                          accepted where there are no submodules
+    --column[=<style>]    only never and auto, which change nothing here
     --no-renames          do not look for renames
     -M, --find-renames[=<n>]
                           look for renames, with a least similarity
@@ -157,13 +158,28 @@ def status(git: Invocation, words: list[str]) -> int:
         form == "short" and config.flag("status.branch") and not options.given("branch")
     )
     wanted = parse_pathspec(git, options.operands)
+    least = 30000
+    if options.get("find-renames"):
+        from agentsandbox.git.diff.options import parse_score
+
+        least = parse_score(options.text("find-renames"))
+    if options.text("column", "always" if options.on("column") else "never") not in _NO_COLUMNS:
+        raise Fatal("--column is not supported in this sandbox: each name has a line of its own")
+    if options.on("ignore-submodules") and any(
+        entry.mode == SUBMODULE for entry in repository.index()
+    ):
+        raise Fatal("--ignore-submodules is not supported in this sandbox")
     found = Status(
         git,
+        least=least,
         wanted=wanted,
         untracked=mode,
         ignored=ignored,
-        renames=config.flag("status.renames", config.get("diff.renames", "true") != "false")
-        and not options.on("no-renames"),
+        renames=options.on("find-renames")
+        or (
+            config.flag("status.renames", config.get("diff.renames", "true") != "false")
+            and not options.on("no-renames")
+        ),
     )
     found.save_refreshed()
     printer = StatusPrinter(found)

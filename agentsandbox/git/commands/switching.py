@@ -652,8 +652,8 @@ def _restore(
         raise Quit(1)
     if unmerged and not (options.on("ours") or options.on("theirs")):
         if options.on("merge") or options.given("conflict"):
-            chosen.update(_merged_again(git, work, unmerged, options))
-        elif options.on("force") or options.on("ignore-unmerged"):
+            raise Fatal(f"git {git.name} --merge is not supported in this sandbox")
+        if options.on("force") or options.on("ignore-unmerged"):
             for path in unmerged:
                 git.warn(f"path '{decode(path)}' is unmerged")
         else:
@@ -708,20 +708,6 @@ def _restore(
             count += 1
     repository.write_index(index)
     return count, tree
-
-
-def _merged_again(
-    git: Invocation, work: Worktree, paths: list[bytes], options: Options
-) -> dict[bytes, tuple[int, str]]:
-    from agentsandbox.git.merging import remade_conflict
-
-    found = {}
-    style = options.get("conflict") or git.config.get("merge.conflictstyle", "merge")
-    for path in paths:
-        side = remade_conflict(git, git.repository.index(), path, style, work)
-        if side is not None:
-            found[path] = side
-    return found
 
 
 def restore(git: Invocation, words: list[str]) -> int:

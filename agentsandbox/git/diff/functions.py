@@ -1,7 +1,7 @@
 """Which lines begin a function (the text behind "@@"), by the driver of a file's attribute `diff`.
 
-`diff.NAME.xfuncname` and `diff.NAME.funcname` are lists of patterns, one a line: "!" in front of one
-means that its lines do not count. The text of the first group is shown, else the whole match.
+`diff.NAME.xfuncname` and `diff.NAME.funcname` are lists of patterns, one a line: "!" in front of
+one means that its lines do not count. The text of the first group is shown, else the whole match.
 """
 
 from __future__ import annotations
@@ -16,15 +16,18 @@ if TYPE_CHECKING:
     from agentsandbox.git.config import Config
     from agentsandbox.git.diff.hunks import FindFunction
 
+_S = "[ \t]"
 _BUILT_IN = {
-    "python": r"^[ 	]*((class|(async[ 	]+)?def)[ 	].*)$",
-    "bash": r"^[ 	]*((([a-zA-Z_][a-zA-Z0-9_]*[ 	]*\(\))|(function[ 	]+[a-zA-Z_][a-zA-Z0-9_]*)).*)$",
-    "markdown": r"^ {0,3}#{1,6}[ 	].*",
-    "golang": "^[ \t]*(func[ \t]*.*(\\{[ \t]*)?)\n^[ \t]*(type[ \t].*(struct|interface)[ \t]*(\\{[ \t]*)?)",
-    "rust": r"^[	 ]*((pub(\([^\)]+\))?[	 ]+)?((async|const|unsafe|extern([	 ]+\"[^\"]+\"))[	 ]+)?"
-    r"(struct|enum|union|mod|trait|fn|impl|macro_rules!)[< 	]+[^;]*)$",
-    "html": "^[ \t]*(<[Hh][1-6]([ \t].*)?>.*)$",
+    "python": rf"^{_S}*((class|def|async{_S}+def){_S}.*)",
+    "bash": rf"^{_S}*([[:alpha:]_]\w*{_S}*\(\)|function{_S}+[[:alpha:]_]\w*({_S}*\(\))?)",
+    "markdown": rf"^ ? ? ?#{{1,6}}{_S}.*",
+    "golang": rf"^{_S}*func.*\n^{_S}*type{_S}.*(struct|interface).*".replace(r"\n", "\n"),
+    "rust": rf"^{_S}*((pub(\([^)]*\))?{_S}+)?"
+    rf"((async|const|unsafe|extern({_S}+\"[^\"]*\")?){_S}+)*"
+    rf"(struct|enum|union|mod|trait|fn|impl|macro_rules!)[<{_S[1:-1]}][^;]*)$",
+    "html": rf"^{_S}*(<[hH][1-6][ \t>].*)",
 }
+"""Lines that begin a part of a file, for the drivers of common languages."""
 
 
 def finder_of(config: Config, name: str) -> FindFunction:

@@ -53,8 +53,8 @@ class LineDiff:
     """How lines are compared and shown."""
 
     __slots__ = (
-        "algorithm", "anchors", "between", "context", "find_function", "indent", "whitespace",
-        "whole_functions",
+        "algorithm", "anchors", "between", "context", "find_function", "indent", "is_ignored",
+        "whitespace", "whole_functions",
     )  # fmt: skip
 
     def __init__(
@@ -68,6 +68,7 @@ class LineDiff:
         indent: bool = True,
         find_function: FindFunction = function_line,
         anchors: Sequence[bytes] = (),
+        is_ignored: Callable[[bytes], bool] | None = None,
     ) -> None:
         self.algorithm = algorithm
         self.whitespace = whitespace
@@ -77,13 +78,24 @@ class LineDiff:
         self.indent = indent
         self.find_function = find_function
         self.anchors = anchors
+        self.is_ignored = is_ignored
+        """Tells the lines of -I: a change of such lines only is not shown."""
 
     def changes(self, old: Sequence[bytes], new: Sequence[bytes], budget: Budget) -> list[Change]:
         """Return the changes between lists of lines."""
-        return diff_lines(
+        found = diff_lines(
             old, new, budget, algorithm=self.algorithm, whitespace=self.whitespace,
             indent=self.indent, anchors=self.anchors,
         )  # fmt: skip
+        if self.is_ignored is not None:
+            for change in found:
+                lines = [
+                    *old[change.old : change.old + change.deleted],
+                    *new[change.new : change.new + change.inserted],
+                ]
+                budget.step(1 + len(lines))
+                change.ignored = change.ignored or all(map(self.is_ignored, lines))
+        return found
 
     def hunks(self, old: bytes, new: bytes, budget: Budget) -> Iterator[Hunk]:
         """Yield the hunks between two contents."""

@@ -8,7 +8,7 @@ from agentsandbox.git.diff.hunks import LineDiff
 from agentsandbox.git.diff.renames import MOST
 from agentsandbox.git.diff.xdiff import Whitespace
 from agentsandbox.git.errors import BadUsage, Fatal
-from agentsandbox.kernel.streams import encode
+from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -119,7 +119,9 @@ class DiffOptions:
         self.order: list[str] = []
         self.output = ""
         self.submodule = "short"
-        self.ignore_matching: list[re.Pattern[bytes]] = []
+        self.ignore_matching: list[str] = []
+        """Patterns of -I."""
+        self._is_ignored: Callable[[bytes], bool] | None = None
 
     def take(self, word: str, following: Callable[[], str | None]) -> bool:
         """Take an option; return whether it is one. `following` returns and uses the next word."""
@@ -136,6 +138,11 @@ class DiffOptions:
                 self.spaces.add(str(value))
             else:
                 setattr(self, name, value)
+            return True
+        if word == "--ext-diff":
+            raise Fatal("--ext-diff is not supported in this sandbox")
+        if word.startswith("-I") and not word.startswith("--"):
+            self.ignore_matching.append(word[2:] or following() or "")
             return True
         if word in ("-s", "--no-patch"):
             self.formats.clear()
@@ -230,7 +237,7 @@ class DiffOptions:
         elif name == "--line-prefix":
             self.line_prefix = encode(needed())
         elif name == "--ignore-matching-lines":
-            self.ignore_matching.append(re.compile(re.escape(encode(needed()))))
+            self.ignore_matching.append(needed())
         elif name == "--output":
             self.output = needed()
         elif name in (
@@ -318,6 +325,8 @@ class DiffOptions:
                 2 if text in ("copies", "copy") else int(config.flag("diff.renames", True))
             )
         self.renames = max(self.renames, 0)
+        if self.ignore_matching:
+            self._is_ignored = _matcher(self.ignore_matching, git)
         if self.rename_limit < 0:
             self.rename_limit = config.number("diff.renamelimit", 1000)
         if porcelain and self.context == 3 and config.find("diff.context"):
@@ -346,6 +355,7 @@ class DiffOptions:
             whole_functions=self.whole_functions,
             indent=self.indent,
             anchors=self.anchors,
+            is_ignored=self._is_ignored,
         )  # fmt: skip
 
     def uses_color(self, git: Invocation) -> bool:
@@ -354,6 +364,40 @@ class DiffOptions:
         if not choice:
             choice = git.config.get("color.diff", git.config.get("color.ui", "auto"))
         return wants_color(git, choice)
+
+
+def _matcher(patterns: list[str], git: Invocation) -> Callable[[bytes], bool]:
+    """Return a test of whether a line matches one of the patterns of -I."""
+    from agentsandbox.kernel.regexps import RegexError, compile_posix
+
+    tests = []
+    for pattern in patterns:
+        try:
+            tests.append(compile_posix(pattern, extended=True, newline_anchors=True))
+        except RegexError:
+            raise BadUsage(f"invalid regex given to -I: '{pattern}'", usage=False) from None
+
+    def matches(line: bytes) -> bool:
+        text = decode(line)
+        return any(test.test(text, git.budget) for test in tests)
+
+    return matches
+
+
+def refuse_drivers(options: DiffOptions, git: Invocation) -> None:
+    """Refuse a comparison that would need an external program of the configuration."""
+    if "patch" not in options.formats:
+        return
+    for value in git.config.values:
+        section, _, key = value.key.rpartition(".")
+        if not section.startswith("diff"):
+            continue
+        if options.external and (value.key == "diff.external" or key == "command"):
+            raise Fatal(f"{value.key} is not supported in this sandbox; use --no-ext-diff")
+        if options.textconv and key == "textconv":
+            raise Fatal(f"{value.key} is not supported in this sandbox; use --no-textconv")
+    if options.external and git.env.get("GIT_EXTERNAL_DIFF"):
+        raise Fatal("GIT_EXTERNAL_DIFF is not supported in this sandbox; use --no-ext-diff")
 
 
 def wants_color(git: Invocation, choice: str) -> bool:
@@ -371,7 +415,7 @@ def parse_score(text: str) -> int:
     if found is None:
         raise BadUsage(f"invalid argument to find-renames: {text}", usage=False)
     digits, percent = found[1] + (found[2] or ""), bool(found[3])
-    scale = 10 ** (len(found[2] or "") if percent else len(digits))
+    scale: int = 10 ** (len(found[2] or "") if percent else len(digits))
     if percent:
         scale *= 100
     return min(MOST, MOST * int(digits) // scale)

@@ -223,7 +223,8 @@ class DiffPrinter:
         if "raw" in formats:
             status = (
                 f":{mode_text(delta.old_mode)} {mode_text(delta.new_mode)} "
-                f"{self.abbreviated(delta.old_oid or NULL)} {self.abbreviated(delta.new_oid or NULL)} "
+                f"{self.abbreviated(delta.old_oid or NULL)} "
+                f"{self.abbreviated(delta.new_oid or NULL)} "
                 f"{status}"
             )
         self.write(encode(status + between + paths + end))

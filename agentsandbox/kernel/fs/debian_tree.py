@@ -50,8 +50,13 @@ ID=debian
 _SHELLS = b"/bin/sh\n/usr/bin/sh\n/bin/bash\n/usr/bin/bash\n/bin/dash\n/usr/bin/dash\n"
 
 _PROC = {
-    "/proc/cpuinfo": b"processor\t: 0\nmodel name\t: sandbox\ncpu MHz\t\t: 1000.000\n"
-    b"cache size\t: 0 KB\n\n",
+    "/proc/1/cgroup": b"0::/\n",
+    "/proc/1/comm": b"bash\n",
+    "/proc/cmdline": b"root=sandbox rw\n",
+    "/proc/cpuinfo": b"processor\t: 0\nvendor_id\t: sandbox\ncpu family\t: 6\nmodel\t\t: 1\n"
+    b"model name\t: sandbox\nstepping\t: 1\ncpu MHz\t\t: 1000.000\ncache size\t: 0 KB\n"
+    b"siblings\t: 1\ncore id\t\t: 0\ncpu cores\t: 1\nflags\t\t: fpu\nbogomips\t: 2000.00\n\n",
+    "/proc/diskstats": b"",
     "/proc/filesystems": b"nodev\ttmpfs\nnodev\tproc\n",
     "/proc/loadavg": b"0.00 0.00 0.00 1/1 1\n",
     "/proc/meminfo": b"".join(
@@ -60,19 +65,44 @@ _PROC = {
             ("MemTotal", 524288),
             ("MemFree", 524288),
             ("MemAvailable", 524288),
+            ("Buffers", 0),
+            ("Cached", 0),
             ("SwapTotal", 0),
             ("SwapFree", 0),
         )
     ),
     "/proc/mounts": b"sandbox / tmpfs rw 0 0\nproc /proc proc rw 0 0\n",
+    "/proc/modules": b"",
+    "/proc/net/dev": b"Inter-|   Receive                                                "
+    b"|  Transmit\n"
+    b" face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets errs drop"
+    b" fifo colls carrier compressed\n"
+    b"    lo:       0       0    0    0    0     0          0         0        0       0    0    0"
+    b"    0     0       0          0\n",
+    "/proc/partitions": b"major minor  #blocks  name\n\n",
+    "/proc/stat": b"cpu  0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\nintr 0\nctxt 0\n"
+    b"btime 1704067200\nprocesses 1\nprocs_running 1\nprocs_blocked 0\n",
+    "/proc/swaps": b"Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n",
     "/proc/uptime": b"1.00 1.00\n",
     "/proc/version": b"Linux version 6.1.0 (sandbox) #1 SMP\n",
+    "/proc/self/cgroup": b"0::/\n",
+    "/proc/self/limits": b"Limit                     Soft Limit           Hard Limit           Units     \n"
+    b"Max open files            1024                 1024                 files     \n",
+    "/proc/self/mounts": b"sandbox / tmpfs rw 0 0\nproc /proc proc rw 0 0\n",
     "/proc/self/cmdline": b"bash\0",
     "/proc/self/comm": b"bash\n",
     "/proc/self/status": b"Name:\tbash\nState:\tR (running)\nUid:\t1000\t1000\t1000\t1000\n"
     b"Gid:\t1000\t1000\t1000\t1000\n",
     "/proc/sys/kernel/ostype": b"Linux\n",
+    "/proc/sys/fs/file-max": b"1048576\n",
+    "/proc/sys/kernel/osrelease": b"6.1.0\n",
     "/proc/sys/kernel/pid_max": b"4194304\n",
+    "/proc/sys/kernel/threads-max": b"256\n",
+    "/proc/sys/kernel/version": b"#1 SMP\n",
+    "/proc/sys/net/core/somaxconn": b"4096\n",
+    "/proc/sys/net/ipv4/ip_forward": b"0\n",
+    "/proc/sys/vm/overcommit_memory": b"0\n",
+    "/proc/sys/vm/swappiness": b"0\n",
 }
 
 

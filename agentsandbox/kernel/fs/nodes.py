@@ -227,6 +227,15 @@ if TYPE_CHECKING:
     Node = Own | Foreign
 
 
+def number_from(first: int) -> None:
+    """Make `first` the next inode number of this process.
+
+    A process that makes nodes for a tree of another one begins where that one never comes.
+    """
+    global _numbers
+    _numbers = itertools.count(first)
+
+
 def number_of(node: Own) -> int:
     """Return the inode number, assigned at the first call."""
     if not node.ino:

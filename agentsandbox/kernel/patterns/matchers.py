@@ -526,6 +526,7 @@ class _Translator:
 
     def _bracket(self) -> str:
         """Translate a bracket expression; the position is behind "["."""
+        # long: one pass over the characters of a bracket expression
         pattern = self.pattern
         if self.position > self.last_close or self.unclosed > _UNCLOSED:
             return re.escape("[")

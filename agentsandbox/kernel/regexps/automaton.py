@@ -22,6 +22,7 @@ import re
 from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.regexps.translate import set_source
 from agentsandbox.kernel.regexps.tree import (
+    MAX_PLACES,
     Alternation,
     Assertion,
     CharSet,
@@ -35,8 +36,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
-MAX_PLACES = 20_000
-"""The largest number of places of a pattern, with counted repeats written out."""
 _MAX_ITEMS = 400_000
 """The number of places in all states together at which they are dropped."""
 _CHUNK = 4096

@@ -18,7 +18,6 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short, compile_pattern
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps.analysis import UNBOUNDED, analyze
-from agentsandbox.kernel.regexps.automaton import MAX_PLACES, Automaton
 from agentsandbox.kernel.regexps.literal_prefixes import edge_run, match_collector, prefixed_sources
 from agentsandbox.kernel.regexps.parser import (
     RegexError,
@@ -36,7 +35,7 @@ from agentsandbox.kernel.regexps.translate import (
     top_parts,
     translate,
 )
-from agentsandbox.kernel.regexps.tree import Assertion
+from agentsandbox.kernel.regexps.tree import MAX_PLACES, Assertion
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,6 +43,7 @@ if TYPE_CHECKING:
     from typing import Any, TypeAlias
 
     from agentsandbox.kernel.budget import Budget
+    from agentsandbox.kernel.regexps.automaton import Automaton
     from agentsandbox.kernel.regexps.perl_tree import PerlTree
     from agentsandbox.kernel.regexps.tree import Node
 
@@ -416,6 +416,8 @@ class PosixRegex(Regex):
 
     def _machine(self) -> Automaton:
         if self._automaton is None:
+            from agentsandbox.kernel.regexps.automaton import Automaton
+
             self._automaton = Automaton(
                 self._tree.root, self._flags, self._multiline, bytewise=self.bytewise
             )

@@ -41,7 +41,8 @@ SITE = "lib/python3.15/site-packages"
 PATCHED = frozenset(
     """
     asyncio concurrent.futures.process concurrent.futures.thread errno hashlib inspect locale
-    multiprocessing platform queue signal socket subprocess sysconfig threading traceback
+    multiprocessing platform queue select selectors signal socket socketserver
+    subprocess sysconfig threading traceback
     """.split()
 )
 REPLACED = frozenset(["ssl"])

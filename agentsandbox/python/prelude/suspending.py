@@ -16,7 +16,12 @@ import inspect
 from opcode import opmap
 from types import FunctionType, MethodType
 
-WAITING = frozenset("acquire get join put read readline result sleep wait wait_for".split())
+WAITING = frozenset(
+    """
+    accept acquire get handle_request join put read readline recv recv_into recvfrom result select
+    send sendall serve_forever sleep wait wait_for
+    """.split()
+)
 """Names of calls that may wait; what else has such a name (`dict.get`) is just called."""
 JUMP = opmap["JUMP_BACKWARD"]
 
@@ -42,6 +47,46 @@ def generator_of(work, calls_only=False):
     if changed is None:
         return None
     return MethodType(changed, work.__self__) if function is not work else changed
+
+
+def flattened(steps):
+    """Yield the requests of a thread's steps and of the calls in them that have steps, too.
+
+    A function of the standard library may have its steps as `_sandbox_steps`: a generator function
+    that yields requests.
+    """
+    stack, value, error = [steps], None, None
+    while True:
+        try:
+            request = stack[-1].send(value) if error is None else stack[-1].throw(error)
+        except BaseException as failure:
+            stack.pop()
+            ended = isinstance(failure, StopIteration)
+            if not stack:
+                if ended:
+                    return failure.value
+                raise
+            value, error = (failure.value, None) if ended else (None, failure)
+            continue
+        value = error = None
+        if request is not None and (inner := written_steps(request[0])) is not None:
+            stack.append(inner(*request[1], **request[2]))
+            continue
+        try:
+            value = yield request
+        except GeneratorExit:
+            for each in reversed(stack):
+                each.close()
+            raise
+        except BaseException as failure:
+            error = failure
+
+
+def written_steps(work):
+    """Return the `_sandbox_steps` of a function or method, bound as it is; None for none."""
+    function = getattr(work, "__func__", work)
+    steps = getattr(function, "_sandbox_steps", None)
+    return steps if steps is None or function is work else steps.__get__(work.__self__)
 
 
 def rewritten(function, code):

@@ -6,6 +6,7 @@ import stat
 import threading
 import time
 from collections import deque
+from select import _sandbox_poll
 
 from _agentsandbox.patches import threading as turns
 
@@ -17,13 +18,14 @@ CHUNK = 65536
 class Wait:
     """Something that a thread waits for: until `ready()` or a time."""
 
-    __slots__ = ("end", "finish", "late", "outside", "ready")
+    __slots__ = ("end", "finish", "late", "outside", "ready", "watch")
 
-    def __init__(self, finish, ready=None, timeout=None, late=None, outside=False):
+    def __init__(self, finish, ready=None, timeout=None, late=None, outside=False, watch=()):
         self.finish = finish
         self.ready = ready
         self.late = late
         self.outside = outside
+        self.watch = watch
         self.end = None if timeout is None or timeout < 0 else time.monotonic() + timeout
 
     def is_over(self):
@@ -56,6 +58,10 @@ def wait_for(function, args, more):
             return kinds[name](owner, call, *args, **more)
     if name in PIPE_CALLS and is_pipe(owner):
         return PIPE_CALLS[name](Lines.of(owner), call, *args)
+    if name in getattr(owner, "_sandbox_ways", ()):
+        return of_socket(owner, call, owner._sandbox_ways[name])
+    if name == "readline" and (socket := socket_of(owner)) is not None:
+        return of_socket_file(owner, socket, call)
     if owner is not None and type(owner).__name__ == "Popen" and name == "wait":
         return of_child(owner, call, *args, **more)
     return Wait(call)
@@ -205,6 +211,7 @@ class Lines:
         self.ended = False
         self.poll = poll()
         self.poll.register(self.number, POLL_READ)
+        self.watch = ((self.number, POLL_READ),)
         if self.is_text:
             from codecs import getincrementaldecoder
 
@@ -256,15 +263,80 @@ class Lines:
 
 def read_line(lines, call, *args):
     """Wait for a line."""
-    return Wait(call) if args else Wait(lines.line, lines.has_line, outside=True)
+    return Wait(call) if args else Wait(lines.line, lines.has_line, watch=lines.watch)
 
 
 def read_all(lines, call, *args):
     """Wait for the end of a pipe."""
-    return Wait(call) if args else Wait(lines.all, lines.has_all, outside=True)
+    return Wait(call) if args else Wait(lines.all, lines.has_all, watch=lines.watch)
 
 
 PIPE_CALLS = {"readline": read_line, "read": read_all}
+
+
+# --- sockets ---------------------------------------------------------------------------------
+
+
+def is_ready(number, way):
+    """Whether a descriptor is ready now."""
+    poll = _sandbox_poll()
+    poll.register(number, way)
+    return bool(poll.poll(0))
+
+
+def of_socket(socket, call, way):
+    """Wait until a socket is ready, as its timeout says."""
+    number, timeout = socket.fileno(), socket.gettimeout()
+    if number < 0 or timeout == 0:
+        return Wait(call)
+
+    def ready():
+        return socket.fileno() != number or is_ready(number, way)
+
+    return Wait(call, ready, timeout, late=time_out, watch=((number, way),))
+
+
+def time_out():
+    """Raise what a socket raises whose time is over."""
+    raise TimeoutError("timed out")
+
+
+def readable(number, timeout=None):
+    """Wait until a descriptor can be read; the result says whether it can."""
+    return until(lambda: is_ready(number, POLL_READ), timeout, ((number, POLL_READ),))
+
+
+def socket_of(stream):
+    """Return the socket that a binary file reads from, or None."""
+    raw = getattr(stream, "raw", None)
+    socket = getattr(raw, "_sock", None)
+    return socket if hasattr(socket, "_sandbox_ways") and raw.readable() else None
+
+
+def has_input(stream, socket):
+    """Whether a binary file of a socket has something to read, or the end, at once."""
+    number = socket.fileno()
+    if number < 0 or is_ready(number, POLL_READ):
+        return True
+    timeout = socket.gettimeout()
+    socket.settimeout(0)
+    try:
+        return bool(stream.peek(1))
+    finally:
+        socket.settimeout(timeout)
+
+
+def input_of(stream, socket):
+    """Wait until a binary file of a socket can be read; the result says whether it can."""
+    watch = ((socket.fileno(), POLL_READ),)
+    return until(lambda: has_input(stream, socket), socket.gettimeout(), watch)
+
+
+def of_socket_file(stream, socket, call):
+    """Wait until a binary file of a socket can be read, then read it."""
+    wait = input_of(stream, socket)
+    wait.finish = call
+    return wait
 
 
 def iterate(thing):
@@ -280,13 +352,15 @@ def take_next(source):
             line = source.line()
             return (line,) if line else ()
 
-        return Wait(next_line, source.has_line, outside=True)
+        return Wait(next_line, source.has_line, watch=source.watch)
 
     def next_item():
         for item in source:
             return (item,)
         return ()
 
+    if (socket := socket_of(source)) is not None:
+        return of_socket_file(source, socket, next_item)
     return Wait(next_item)
 
 
@@ -300,17 +374,16 @@ def enter(thing):
     return Wait(nothing)
 
 
-def readable(number, timeout=None):
-    """Wait until a descriptor can be read; the result says whether it can."""
-    from select import poll
-
-    watch = poll()
-    watch.register(number, POLL_READ)
-
-    def ready():
-        return bool(watch.poll(0))
-
-    return Wait(ready, ready, timeout, outside=True)
+def until(ready, timeout=None, watch=()):
+    """Wait until `ready()`; the result says whether it is."""
+    return Wait(ready, ready, timeout, watch=watch)
 
 
-STATEMENTS = {"iter": iterate, "next": take_next, "enter": enter, "readable": readable}
+STATEMENTS = {
+    "iter": iterate,
+    "next": take_next,
+    "enter": enter,
+    "readable": readable,
+    "until": until,
+    "input": input_of,
+}

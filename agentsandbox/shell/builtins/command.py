@@ -6,7 +6,6 @@ from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import SpecialFailed, define, find_builtin, parse_letters
 from agentsandbox.shell.builtins.type import describe
 from agentsandbox.shell.interpreter.programs import refusal_of, run_external
-from agentsandbox.shell.interpreter.search import DEFAULT_PATH
 from agentsandbox.shell.interpreter.simple import run_words
 
 TYPE_CHECKING = False
@@ -14,6 +13,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.shell.interpreter.shell import Shell
+
+
+STANDARD_PATH = "/bin:/usr/bin"
+"""Where `command -p` searches."""
 
 
 @define("command", "command [-pVv] command [arg ...]", declares=True)
@@ -26,8 +29,9 @@ def command(shell: Shell, words: list[Any]) -> int:
         return 0
     if "v" in options or "V" in options:
         status = 1
+        path = STANDARD_PATH if "p" in options else None
         for name in texts[position:]:
-            if describe(shell, name, short="V" not in options, origin="command"):
+            if describe(shell, name, short="V" not in options, origin="command", path=path):
                 status = 0
         return status
     name = texts[position]
@@ -43,7 +47,7 @@ def command(shell: Shell, words: list[Any]) -> int:
         if refused is not None:
             return refused
         return run_external(
-            shell, texts[position:], shell.variables.environment(), path=DEFAULT_PATH
+            shell, texts[position:], shell.variables.environment(), path=STANDARD_PATH
         )
     return run_words(shell, texts[position:], functions=False, traced=True)
 

@@ -268,6 +268,8 @@ def declare_one(
         declaration.make_local(inherit=inherit)
     elif to_global and _declare_global(shell, declaration.name, argument, on, off):
         return
+    if on & (EXPORT | READONLY) and not local:
+        shell.variables.keep(declaration.name)  # what stands before the command lasts
     declaration.make()
 
 
@@ -351,9 +353,14 @@ class _Declaration:
             assignment is not None
             and (isinstance(assignment.value, list) or assignment.subscript is not None)
         )
-        is_text = isinstance(shell.values.get(self.name), (str, int))
-        if as_array and is_text and not self.flags & READONLY:
-            shell.values[self.name] = AssociativeArray() if on & ASSOCIATIVE else IndexedArray()
+        text = shell.values.get(self.name)
+        if as_array and isinstance(text, (str, int)) and not self.flags & READONLY:
+            inherits = inherit or shell.options.shopt["localvar_inherit"]
+            shell.values[self.name] = (
+                AssociativeArray({"0": str(text)} if inherits else None)
+                if on & ASSOCIATIVE
+                else IndexedArray.of([str(text)] if inherits else [])
+            )
             shell.variables.add(self.name, ASSOCIATIVE if on & ASSOCIATIVE else ARRAY)
 
     def make(self) -> None:

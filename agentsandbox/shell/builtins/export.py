@@ -44,7 +44,14 @@ def _mark_all(
             is_export = attribute == EXPORT
             names = known.exported_functions if is_export else known.readonly_functions
             _print_functions(shell, names)
-        names_given = [each if isinstance(each, str) else each.name for each in arguments]
+        names_given = [
+            each
+            if isinstance(each, str)
+            else each.name
+            if isinstance(each.value, list)
+            else each.word()
+            for each in arguments
+        ]
         return max([_mark_function(shell, name, command, options) for name in names_given] or [0])
     kind = (ARRAY if "a" in options else 0) | (ASSOCIATIVE if "A" in options else 0)
     if not arguments:
@@ -59,6 +66,9 @@ def _mark_all(
 def _mark_function(shell: Shell, name: str, command: str, options: dict[str, str]) -> int:
     if name not in shell.definitions.functions:
         shell.complain(f"{command}: {name}: not a function")
+        return 1
+    if command == "export" and "n" not in options and ("=" in name or "/" in name):
+        shell.complain(f"export: {name}: cannot export")
         return 1
     if command == "readonly":
         shell.definitions = shell.definitions.with_readonly(name)
@@ -93,6 +103,9 @@ def _mark(shell: Shell, argument: Argument, command: str, on: int, off: int) -> 
     except ExpansionError as error:
         if error.ends:
             raise
+        is_text = isinstance(argument, str) or not isinstance(argument.value, list)
+        if error.readonly and on & (ARRAY | ASSOCIATIVE) and is_text:
+            error.message = f"{command}: {error.message}"
         shell.report(error)
         return 1
     except CommandError as error:

@@ -61,6 +61,8 @@ def fg(shell: Shell, words: list[str]) -> int:
     job = shell.jobs.find(spec)
     if job is None:
         raise CommandError(f"{spec if len(words) > 1 else 'current'}: no such job", 1)
+    if not job.monitored:
+        raise CommandError(f"job {job.number} started without job control", 1)
     shell.write(f"{job.text}\n")
     status = shell.machine.scheduler.wait(job.process)
     shell.jobs.remove(job)

@@ -24,19 +24,20 @@ def type(shell: Shell, words: list[str]) -> int:
     return status
 
 
-def paths_of(shell: Shell, name: str, *, every: bool) -> list[str]:
-    """Return the files of that name in PATH, the first or all; executable ones if there are any."""
+def paths_of(shell: Shell, name: str, *, every: bool, path: str | None = None) -> list[str]:
+    """Return the files of that name in `path`, else PATH: the first or all, if executable."""
     if "/" in name:
-        path = shell.path(name)
-        return [name] if shell.fs.is_file(path) and shell.fs.stat(path).mode & 0o111 else []
+        full = shell.path(name)
+        return [name] if shell.fs.is_file(full) and shell.fs.stat(full).mode & 0o111 else []
     found: list[str] = []
     plain: list[str] = []
-    for directory in (shell.variables.get("PATH") or "").split(":"):
+    searched = (shell.variables.get("PATH") or "") if path is None else path
+    for directory in searched.split(":"):
         shown = f"{directory or '.'}/{name}"
-        path = shell.path(shown)
-        if not shell.fs.is_file(path):
+        full = shell.path(shown)
+        if not shell.fs.is_file(full):
             continue
-        if shell.fs.stat(path).mode & 0o111:
+        if shell.fs.stat(full).mode & 0o111:
             found.append(shown)
             if not every:
                 break
@@ -97,8 +98,12 @@ def describe(
     skip_functions: bool = False,
     kinds_only: bool = False,
     origin: str = "type",
+    path: str | None = None,
 ) -> bool:
-    """Print the meaning of a name as `type` or (`short`) `command -v`; whether it has one."""
+    """Print the meaning of a name as `type` or (`short`) `command -v`; whether it has one.
+
+    Files are searched in `path`, else in PATH.
+    """
     from agentsandbox.shell.syntax.printer import print_function
 
     found = False
@@ -126,10 +131,10 @@ def describe(
     ):
         return True
     hashed = shell.specials.hashed.get(name)
-    if hashed is not None and not every and "/" not in name:
+    if hashed is not None and not every and "/" not in name and path is None:
         return tell("file", f"{name} is hashed ({hashed[0]})", hashed[0]) or True
-    for path in paths_of(shell, name, every=every):
-        if tell("file", f"{name} is {path}", path):
+    for file in paths_of(shell, name, every=every, path=path):
+        if tell("file", f"{name} is {file}", file):
             return True
     if not found and origin == "command" and not short:
         shell.complain(f"command: {name}: not found")

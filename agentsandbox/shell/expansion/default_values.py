@@ -191,7 +191,7 @@ def _assigner(node: Parameter, words: Words) -> Callable[[ExpansionHost, str], s
         if key is not None and index is not None:
             text = (key if host.variables.is_associative(name) else index)(host)
             host.variables.assign_element(name, text, value)
-            return host.variables.element(name, text) or ""
+            return str(host.variables.converted(name, value))
         host.variables.assign(name, value)
         return host.variables.get(name) or ""
 

@@ -94,6 +94,7 @@ def glob_paths(
     extglob: bool = True,
 ) -> list[str]:
     """Return every path that the pattern matches, as it would be written from `cwd`."""
+    # long: one case for each kind of component
     if "\\/" in pattern:
         pattern = _ESCAPED_SLASH.sub(r"\1\2", pattern)
     root = pattern[: len(pattern) - len(pattern.lstrip("/"))]

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
+
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.shell.expansion.host import ExpansionHost
 
-_DEFAULT_FIELDS = lazily(r"[^ \t\n]+").findall
+_DEFAULT_FIELDS = lazily(r"[^ \t\n]+")
 _MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
 
 
@@ -33,6 +33,8 @@ def _different(text: str) -> list[str]:
 @cache_short(64)
 def _delimiters(ifs: str) -> re.Pattern[str]:
     """Matches one delimiter: blanks of IFS around at most one other character of it."""
+    import re
+
     different = _different(ifs)
     blanks = "".join(re.escape(char) for char in different if char in " \t\n")
     others = "".join(re.escape(char) for char in different if char not in " \t\n")
@@ -54,7 +56,7 @@ _LONG = 65536
 def split_fields(text: str, ifs: str) -> list[str]:
     """Split an unquoted expansion that is a whole word into fields."""
     if ifs == " \t\n":
-        return _DEFAULT_FIELDS(text)
+        return _DEFAULT_FIELDS.findall(text)
     if not ifs:
         return [text] if text else []
     fields: list[str] = []
@@ -79,6 +81,8 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
 
     Characters at `escaped` positions never split.
     """
+    import re
+
     blanks = "".join([char for char in " \t\n" if char in ifs])
     others = re.escape("".join([char for char in _different(ifs) if char not in blanks]))
     seek = re.compile(f"[{re.escape(blanks)}{others}]").search
@@ -122,6 +126,8 @@ def _last_end(seen: str, start: int, blanks: str, others: str) -> int:
     within the field.
     """
     kept = seen[start:].rstrip(blanks) if blanks else seen[start:]
+    import re
+
     if kept and others and re.match(f"[{others}]", kept[-1]):
         before = kept[:-1].rstrip(blanks) if blanks else kept[:-1]
         inner = f"[{re.escape(blanks)}{others}]"

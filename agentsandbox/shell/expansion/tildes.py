@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.nodes import Literal, Part
 
@@ -12,6 +10,7 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 _ASSIGNED = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^\]]*\])?\+?=")
+_COLON = lazily(":")
 _TILDE = lazily(r"~[^/:\\\"'$`]*")
 
 
@@ -62,7 +61,7 @@ def split_tildes(
     if value:
         starts.append(value)
     if assignment:
-        starts.extend(match.end() for match in re.finditer(":", text))
+        starts.extend(match.end() for match in _COLON.finditer(text))
     for start in starts:
         match = _TILDE.match(text, start)
         if match is None:

@@ -25,8 +25,6 @@ while a command substitution in it runs.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.budget import SLICE
 from agentsandbox.kernel.expressions import lazily
@@ -632,6 +630,8 @@ def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):
         return split_fields(value, ifs)
+    import re
+
     end_of_piece = re.compile(f"[{ifs}]")
     fields: list[str] = []
     position = 0

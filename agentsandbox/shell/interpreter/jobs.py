@@ -39,9 +39,11 @@ def signal_words(number: int) -> str:
 class Job:
     """One background pipeline."""
 
-    __slots__ = ("number", "process", "text")
+    __slots__ = ("monitored", "number", "process", "text")
 
     def __init__(self, number: int, process: Process, text: str) -> None:
+        self.monitored = False
+        """Whether job control was on (`set -m`) when it was started."""
         self.number = number
         self.process = process
         self.text = text

@@ -112,6 +112,7 @@ def run_child(shell: Shell, child: Shell, run: Run) -> int:
     """Run a new shell on the caller's stack."""
     process = shell.machine.scheduler.current
     handler, process.on_signal = process.on_signal, SignalHandler(child)
+    table, process.descriptors = process.descriptors, None  # of the command that runs the shell
     try:
         return shell.budget.nested(lambda: run_in_shell(child, run))
     except PipeClosed:
@@ -122,7 +123,7 @@ def run_child(shell: Shell, child: Shell, run: Run) -> int:
         shell.control.killed = (end.signal, child.process.pid)
         return 128 + end.signal
     finally:
-        process.on_signal = handler
+        process.on_signal, process.descriptors = handler, table
         child.variables.owner = None
 
 

@@ -373,6 +373,11 @@ class Shell:
                 self.variables.assign("POSIXLY_CORRECT", "y")
         if name == "allexport":
             self.variables.export_all(on)
+        if name == "ignoreeof":
+            if on:
+                self.variables.assign("IGNOREEOF", "10")
+            else:
+                self.variables.unset("IGNOREEOF")
         self.update_flags()
         return True
 

@@ -11,9 +11,9 @@ A shortcut stays only if `benchmarks/ablation.py` shows a factor of 1.5 for it.
 from __future__ import annotations
 
 import itertools
-import re
 
 from agentsandbox.errors import Break, Continue, Return
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.splitting import split_read
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Run, Shell
+
+_STATUS = lazily(r"[0-9]{1,3}")
 
 
 def inline_command(node: SimpleCommand, general: Run) -> Run | None:
@@ -257,7 +259,7 @@ def _return(node: SimpleCommand, general: Run) -> Run | None:
     constant: int | None = None
     if len(node.words) == 2:
         word = node.words[1]
-        if not isinstance(word, Word) or not re.fullmatch(r"[0-9]{1,3}", word.source):
+        if not isinstance(word, Word) or not _STATUS.fullmatch(word.source):
             return None
         constant = int(word.source) & 255
 

@@ -152,7 +152,7 @@ def _when_needed(node: SimpleCommand) -> Run:
 def _call(node: SimpleCommand) -> Run | None:
     """Compile a command of plain words, which may be the call of a function; None for others."""
     name = node.words[0].source
-    if _FUNCTION_NAME.fullmatch(name) is None:
+    if not (name.isalpha() and name.isascii()) and _FUNCTION_NAME.fullmatch(name) is None:
         return None
     for word in node.words:
         if "<(" in word.source or ">(" in word.source or not isinstance(word, Word):
@@ -490,7 +490,7 @@ def _declared_words(
             )
             for assignment in bind(shell, "A" in options):
                 if isinstance(assignment.value, list):
-                    _check_list(shell, assignment.name, options)
+                    _check_list(shell, assignment.name, options, declared[0])
                 early = (
                     isinstance(assignment.value, list)
                     and any(order[number + 1 :])
@@ -506,13 +506,18 @@ def _declared_words(
     return declared
 
 
-def _check_list(shell: Shell, name: str, options: str) -> None:
+def _check_list(shell: Shell, name: str, options: str, command: str | BoundAssignment) -> None:
     """Refuse an array literal that a variable cannot take. That ends the shell or function."""
     function = next(
         (frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None
     )
     flags = shell.attributes.get(name, 0)
+    makes_local = (
+        function is not None and "g" not in options and command not in ("readonly", "export")
+    )
     if flags & READONLY:
+        if makes_local and shell.variables.globals_scope(name) is not None:
+            return
         message = f"{name}: readonly variable"
     elif flags & ARRAY and "A" in options and (function is None or "g" in options):
         message = f"{name}: cannot convert indexed to associative array"
@@ -525,7 +530,7 @@ def _check_list(shell: Shell, name: str, options: str) -> None:
         message = f"{name}: cannot convert associative to indexed array"
     else:
         return
-    if function is None:
+    if function is None or (flags & READONLY and not makes_local):
         raise ExpansionError(message, readonly=flags & READONLY != 0)
     shell.complain(f"{function}: {message}")
 
@@ -591,7 +596,9 @@ def run_words(
         for assignment in assignments:
             assignment.apply(shell)
             if assignment.subscript is None:
-                shell.variables.add(shell.variables.resolve(assignment.name), EXPORT)
+                target = shell.variables.resolve(assignment.name)
+                shell.variables.keep(target)
+                shell.variables.add(target, EXPORT)
         status = builtin.call(shell, arguments)
     else:
         status = _with_assignments(shell, assignments, lambda: builtin.call(shell, arguments))

@@ -257,8 +257,21 @@ def _check_trace(shell: ShellParts, value: str | None) -> None:
         shell.complain(f"BASH_XTRACEFD: {value}: invalid value for trace file descriptor")
 
 
+def _ignore(shell: ShellParts, value: str | None) -> None:
+    """Forget what was assigned to FUNCNAME: the shell computes it."""
+    if value is not None:
+        shell.values.pop("FUNCNAME", None)
+
+
+def _ignore_end(shell: ShellParts, value: str | None) -> None:
+    """IGNOREEOF turns the option of that name on, and off when it is unset."""
+    shell.options = shell.options.replace(ignoreeof=value is not None)
+
+
 WRITERS: dict[str, Callable[[ShellParts, str | None], None]] = {
     "IFS": lambda shell, value: shell.variables.set_ifs(value),
+    "FUNCNAME": _ignore,
+    "IGNOREEOF": _ignore_end,
     "RANDOM": _seed,
     "SECONDS": _reset_seconds,
     "OPTIND": _reset_getopts,

@@ -12,8 +12,6 @@ for everything that it forks, and counts some failures for the parent and not fo
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
 from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -308,6 +306,8 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
 
 def text_of(node: Command) -> str:
     """Return a command as `jobs` shows it: groups and subshells on one line."""
+    import re
+
     from agentsandbox.shell.syntax.printer import print_command
 
     text = print_command(node)
@@ -339,7 +339,7 @@ def _background(node: Background) -> Run:
         )
         process.is_job = True
         shell.jobs.latest_pid = process.pid
-        shell.jobs.add(process, text[0])
+        shell.jobs.add(process, text[0]).monitored = shell.options.monitor
         shell.status = 0
         return 0
 
@@ -396,7 +396,7 @@ def _coproc(node: Coproc) -> Run:
         shell.variables.replace(name, IndexedArray.of([str(reading), str(writing)]))
         shell.variables.assign(f"{name}_PID", str(process.pid))
         shell.jobs.latest_pid = process.pid
-        shell.jobs.add(process, text)
+        shell.jobs.add(process, text).monitored = shell.options.monitor
         shell.status = 0
         return 0
 

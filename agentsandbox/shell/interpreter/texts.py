@@ -20,7 +20,7 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
-from agentsandbox.shell.syntax.parser import Parser, known_command, match_known
+from agentsandbox.shell.syntax.parser import Parser, lone_command, match_known
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +32,8 @@ _CHANGES_GRAMMAR = lazily(
 )
 _GRAMMAR_WORDS = "alias", "extglob", "verbose", "posix"
 _LETTER_V = lazily(r"-[a-zA-Z]*v")
+_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./:,%@+"
+"""Characters of words that need no expression to be told apart: no quotes, no operators."""
 MAX_CACHED = 4096
 
 
@@ -49,9 +51,12 @@ class Program:
 
 
 def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> Program:
-    match = match_known(text, 0)
-    if match is not None and match.end() == len(text):
-        command = known_command(text, first_line)
+    is_known = text != "" and not text.strip(_PLAIN) and not text.isspace()
+    if not is_known:
+        match = match_known(text, 0)
+        is_known = match is not None and match.end() == len(text)
+    if is_known:
+        command = lone_command(text, first_line)
         if command is not None:
             return Program([compile_command(command)], None, [])
     parser = Parser(text, first_line=first_line, extglob=extglob)
@@ -112,7 +117,7 @@ def _known_unit(first: str, line: int, extglob: bool, pairs_quotes: bool) -> lis
 
 def _may_change_grammar(text: str) -> bool:
     """Whether a text has a command that may change how the next line is read."""
-    if _LETTER_V.search(text) is not None:
+    if "-" in text and "v" in text and _LETTER_V.search(text) is not None:
         return True
     for word in _GRAMMAR_WORDS:  # quicker than an expression that begins with a choice
         if word in text:

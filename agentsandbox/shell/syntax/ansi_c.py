@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 _ANSI_C = lazily(
     r"\\(?:([abeEfnrtv\\'\"?])|([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|x\{([0-9A-Fa-f]*)\}?"

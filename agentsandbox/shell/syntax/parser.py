@@ -29,7 +29,6 @@ errors end more or less than the others: a `ShellSyntaxError` says so in its att
 from __future__ import annotations
 
 import functools
-import re
 
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
@@ -60,6 +59,7 @@ from agentsandbox.shell.syntax.words import BARE_WORD, KNOWN_WORD, WordReader, k
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Mapping
 
 RESERVED = frozenset(
@@ -81,7 +81,7 @@ _SURELY_NOT_KNOWN = tuple(
 )
 """How a text begins that need not be matched; a list is quicker than an expression."""
 
-_END = r"[ \t]*+(?=[\n;|)#]|&(?!>)|\Z)"
+_END = r"(?:[ \t]*+(?=[\n;|)]|&(?!>)|\Z)|[ \t]++(?=#))"
 _BARE_COMMAND = lazily(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
 _KNOWN_COMMAND = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
 """Commands of one line without redirections, whose words read the same wherever they stand."""
@@ -834,8 +834,13 @@ def known_command(source: str, line: int) -> SimpleCommand | None:
     it on this line; None if the words must be read where they stand.
     """
     if len(source) > _LONGEST_KNOWN:
-        return _read_known_command(source, line, "")
+        return lone_command(source, line)
     return _known_commands(source, line)
+
+
+def lone_command(source: str, line: int) -> SimpleCommand | None:
+    """Return the same for a text that is a script of its own: as a whole it is kept elsewhere."""
+    return _read_known_command(source, line, "")
 
 
 def _read_known_command(source: str, line: int, key: str | None = None) -> SimpleCommand | None:
@@ -903,7 +908,7 @@ def _delimiter(source: str) -> tuple[str, bool]:
         if ansi is not None:
             return decode_ansi_c(ansi)
         if double is not None:
-            return re.sub(r'\\([$`"\\])', r"\1", double)
+            return _ESCAPED.sub(r"\1", double)
         return single if single is not None else escaped
 
     return _DELIMITER.sub(unquote, source), quoted
@@ -912,10 +917,10 @@ def _delimiter(source: str) -> tuple[str, bool]:
 _TIME_OPTION = lazily(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
 _DELIMITER = lazily(
-    r"""\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
-    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)""",
-    re.DOTALL,
+    r"""(?s)\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
+    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)"""
 )
+_ESCAPED = lazily(r'\\([$`"\\])')
 
 
 def read_arithmetic(text: str) -> tuple[Part, ...]:

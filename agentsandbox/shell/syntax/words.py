@@ -28,7 +28,6 @@ instead of syntax errors.
 from __future__ import annotations
 
 import functools
-import re
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
@@ -61,6 +60,10 @@ from agentsandbox.shell.syntax.nodes import (
     Unreadable,
     Word,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 _RUN = {
     WORD: lazily(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
@@ -95,6 +98,8 @@ _LONGEST_KNOWN = 128
 _QUOTE = lazily(r"[\"'`]")
 _QUOTE_OR_BACKSLASH = lazily(r"['\\]")
 _BACKQUOTE_OR_BACKSLASH = lazily(r"[`\\]")
+_ESCAPED = lazily(r"\\([$`\\]|\n)")
+_ESCAPED_IN_QUOTES = lazily(r'\\([$`\\"]|\n)')
 _ENDS_WORD = frozenset(" \t\n|&;()<>")
 
 
@@ -445,11 +450,8 @@ class WordReader(BracedReader):
             if text[end] == "`":
                 break
             end += 2
-        inner = re.sub(
-            r'\\([$`\\"]|\n)' if mode in (QUOTED, INNER) else r"\\([$`\\]|\n)",
-            _unescaped,
-            text[start + 1 : end],
-        )
+        escaped = _ESCAPED_IN_QUOTES if mode in (QUOTED, INNER) else _ESCAPED
+        inner = escaped.sub(_unescaped, text[start + 1 : end])
         self.position = end + 1
         return CommandSubstitution(self._parsed_later(inner, self.line_at(start)))
 
@@ -663,7 +665,7 @@ def _tell_bad(parts: tuple[Part, ...], source: str) -> None:
             part.operands = (*part.operands[:1], Word((), f"{source}: bad substitution"))
 
 
-_OPENING = lazily(r"\\.|\$[({\[]|`", re.DOTALL)
+_OPENING = lazily(r"(?s)\\.|\$[({\[]|`")
 _BARE = lazily(r"[^-:=?+#%/^,~@]*")
 _NEEDS_SCAN = lazily(r"[$`\\\"]")
 _BRACKETS = lazily(r"[\[\]]")

@@ -1,101 +1,66 @@
-"""`asyncio` without sockets: an event loop that waits for pipes and timers.
+"""`asyncio` on the sandbox's sockets, and its children.
 
-Coroutines, tasks, timers, queues, locks, `to_thread` and subprocesses work; connections and servers
-are refused by name.
+The event loop is CPython's selector event loop without the socket that wakes it from other threads:
+there is one thread. Its selector lets other threads go on. TLS ends on the host's side (see
+`patches/socket.py`), so a connection with `ssl` is a plain one that is marked. Datagrams, Unix
+sockets, servers with TLS and `start_tls` are refused by name.
 """
 
 import os
-import select
 import threading
 import time
-from asyncio import base_events, events, streams, subprocess, tasks, unix_events
+from asyncio import events, selector_events, streams, subprocess, tasks, unix_events
+from selectors import EVENT_READ, EVENT_WRITE, PollSelector
+
+from _agentsandbox.patches.select import pairs
 
 NOTHING = (
-    "asyncio: nothing can wake the event loop: no task is ready, no timer is set, and no thread "
-    "or pipe is waited for"
+    "asyncio: nothing can wake the event loop: no task is ready, no timer is set, and no thread, "
+    "pipe or socket is waited for"
 )
-NETWORK = "the network is not available in this sandbox's Python"
+EOPNOTSUPP = 95
+REFUSED = "asyncio: {} are not available in this sandbox's Python"
 
 
 PIPE_BYTES = 65536
 FIRST_PAUSE, LONGEST_PAUSE = 0.001, 0.05  # seconds between two looks whether a child has ended
 
 
-class Selector:
-    """In place of a selector: waits for pipes and the next timer."""
+class Selector(PollSelector):
+    """A selector that knows the callbacks of its loop that are ready; other threads go on."""
 
-    def __init__(self, ready):
-        self.ready = ready
-        self.readers = {}
-        self.writers = {}
+    ready = ()
 
     def select(self, timeout=None):
-        """Return the handles of the pipes that are ready before the next timer; threads go on."""
-        watched = bool(self.readers or self.writers)
-        if threading._sandbox_turns.suspended:
-            ready = self.ready
-            threading._sandbox_turns.wait(lambda: ready or self.poll(0), timeout, watched)
-            return self.poll(0)
-        if watched:
-            return self.poll(None if timeout is None else timeout * 1000)
+        """Return what is ready before the next timer."""
+        keys = list(self.get_map().values())
+        turns = threading._sandbox_turns
+        if turns.others():
+            ready, look = self.ready, super().select
+            reads = [key.fd for key in keys if key.events & EVENT_READ]
+            writes = [key.fd for key in keys if key.events & EVENT_WRITE]
+            turns.wait(lambda: ready or look(0), timeout, watch=pairs(reads, writes))
+            return look(0)
+        if keys:
+            return super().select(timeout)
         if timeout is None:
             raise RuntimeError(NOTHING)
         if timeout > 0:
             time.sleep(timeout)
-        return ()
-
-    def poll(self, milliseconds):
-        """Return the handles of the pipes that are ready."""
-        if not self.readers and not self.writers:
-            return ()
-        poll = select.poll()
-        for fd in self.readers.keys() | self.writers.keys():
-            way = (fd in self.readers and select.POLLIN) | (fd in self.writers and select.POLLOUT)
-            poll.register(fd, way)
-        ways = ((self.readers, ~select.POLLOUT), (self.writers, ~select.POLLIN))
-        return [
-            handles[fd]
-            for fd, way in poll.poll(milliseconds)
-            for handles, wanted in ways
-            if way & wanted and fd in handles
-        ]
+        return []
 
 
-class SelectorEventLoop(base_events.BaseEventLoop):
-    """An event loop without sockets."""
+class SelectorEventLoop(selector_events.BaseSelectorEventLoop):
+    """An event loop for pipes and for sockets of the sandbox."""
 
-    def __init__(self):
-        super().__init__()
-        self._selector = Selector(self._ready)
+    def __init__(self, selector=None):
+        super().__init__(Selector() if selector is None else selector)
+        self._selector.ready = self._ready
 
-    def _process_events(self, handles):
-        """Call the callbacks of pipes in the next turn."""
-        self._ready.extend(handle for handle in handles if not handle.cancelled())
-
-    def add_reader(self, fd, callback, *args):
-        """Call `callback` whenever a descriptor can be read."""
-        self._selector.readers[number(fd)] = events.Handle(callback, args, self, None)
-
-    def remove_reader(self, fd):
-        """Call no callback for reading any more; return whether there was one."""
-        return self._selector.readers.pop(number(fd), None) is not None
-
-    def add_writer(self, fd, callback, *args):
-        """Call `callback` whenever a descriptor can be written."""
-        self._selector.writers[number(fd)] = events.Handle(callback, args, self, None)
-
-    def remove_writer(self, fd):
-        """Call no callback for writing any more; return whether there was one."""
-        return self._selector.writers.pop(number(fd), None) is not None
-
-    def _write_to_self(self):
+    def _make_self_pipe(self):
         """Do nothing: nobody waits in another thread."""
 
-    def close(self):
-        """Close the loop."""
-        if self.is_running():
-            raise RuntimeError("Cannot close a running event loop")
-        super().close()
+    _close_self_pipe = _write_to_self = _make_self_pipe
 
     def add_signal_handler(self, sig, callback, *args):
         """Call `callback` in the loop when a signal is raised."""
@@ -109,18 +74,37 @@ class SelectorEventLoop(base_events.BaseEventLoop):
 
         return signal.signal(sig, signal.SIG_DFL) is not signal.SIG_DFL
 
-    async def create_connection(self, *args, **more):
-        """Refuse: there is no network."""
-        raise OSError(101, NETWORK)
+    def _make_ssl_transport(
+        self, rawsock, protocol, sslcontext, waiter=None, *,
+        server_side=False, server_hostname=None, extra=None, server=None, **times
+    ):  # fmt: skip
+        """Mark a connection to a host outside as one of https."""
+        import ssl
 
-    create_server = create_unix_connection = create_unix_server = create_connection
-    create_datagram_endpoint = sock_connect = sock_accept = create_connection
-    getaddrinfo = getnameinfo = create_connection
+        try:
+            if server_side:
+                raise OSError(EOPNOTSUPP, REFUSED.format("servers with TLS"))
+            if sslcontext is None:
+                sslcontext = ssl.create_default_context()
+            rawsock._start_tls(sslcontext, server_hostname)
+        except OSError:
+            rawsock.close()
+            raise
+        return self._make_socket_transport(rawsock, protocol, waiter, extra=extra, server=server)
 
+    async def start_tls(self, *args, **more):
+        """Refuse."""
+        raise OSError(EOPNOTSUPP, REFUSED.format("connections that become TLS"))
 
-def number(fd):
-    """Return the descriptor of a number or file object."""
-    return fd if isinstance(fd, int) else fd.fileno()
+    async def create_datagram_endpoint(self, *args, **more):
+        """Refuse."""
+        raise OSError(EOPNOTSUPP, REFUSED.format("datagrams"))
+
+    async def create_unix_connection(self, *args, **more):
+        """Refuse."""
+        raise OSError(EOPNOTSUPP, REFUSED.format("Unix sockets"))
+
+    create_unix_server = create_unix_connection
 
 
 class Process:
@@ -276,7 +260,7 @@ class Reader(streams.StreamReader):
 
 
 def apply(module):
-    """Use the loop without sockets everywhere, and children of `subprocess`."""
+    """Use the loop everywhere, and children of `subprocess`."""
     loop = SelectorEventLoop
     loop.__module__ = "asyncio"
     for place in (module, unix_events):

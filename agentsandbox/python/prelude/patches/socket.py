@@ -10,11 +10,29 @@ import os
 import select
 
 from _agentsandbox import errors
+from _agentsandbox.patches.select import turns_of_others
 
 NETWORK = "the network is not available in this sandbox's Python"
 ENETUNREACH, EINVAL, ENOTCONN, EISCONN, EAGAIN, EPROTONOSUPPORT = 101, 22, 107, 106, 11, 93
 EOPNOTSUPP, EAFNOSUPPORT, EBADF, EADDRNOTAVAIL = 95, 97, 9, 99
 PIECE = 65536
+CONSTANTS = {
+    "SHUT_RD": 0,
+    "SHUT_WR": 1,
+    "SHUT_RDWR": 2,
+    "SO_REUSEADDR": 2,
+    "SO_ERROR": 4,
+    "SO_SNDBUF": 7,
+    "SO_RCVBUF": 8,
+    "SO_KEEPALIVE": 9,
+    "SO_LINGER": 13,
+    "SO_ACCEPTCONN": 30,
+}
+"""Names that WASI does not have or gives other values; on a loopback in memory a port is always
+free again, and buffers, keepalive and lingering change nothing.
+"""
+WAYS = dict.fromkeys("accept recv recv_into recvfrom recvfrom_into".split(), select.POLLIN)
+WAYS |= dict.fromkeys("send sendall sendto sendmsg".split(), select.POLLOUT)
 OWN = "127.0.0.1"
 
 
@@ -23,7 +41,15 @@ class Names:
 
     by_name = {}
     by_address = {}
+    ends = {}
+    """The addresses, its own and the other side's, of each open socket."""
     door = None
+
+    @classmethod
+    def is_inside(cls, fd):
+        """Whether the other side of a connection is in this program, or its server is."""
+        port = cls.ends[fd][1][1] if fd in cls.ends else 0
+        return port != 0 and any(own[1] == port for own, _ in cls.ends.values())
 
     @classmethod
     def ask(cls, op, **fields):
@@ -73,6 +99,7 @@ def apply(module):
     class socket(original):
         """A socket of the sandbox: TCP on its loopback, HTTP to hosts outside."""
 
+        _sandbox_ways = WAYS
         __slots__ = (
             "_context",
             "_fd",
@@ -115,6 +142,7 @@ def apply(module):
         def _take(self, answer):
             self._fd = answer["fd"]
             self._own, self._other = tuple(answer["own"]), tuple(answer["other"])
+            Names.ends[self._fd] = self._own, self._other
 
         @property
         def family(self):
@@ -157,11 +185,11 @@ def apply(module):
         def _wait(self, way):
             """Wait until the socket is ready, as its timeout says."""
             fd = self._open()
-            if self._timeout is None:
+            if self._timeout is None and turns_of_others() is None:
                 return fd
             poll = select.poll()
             poll.register(fd, way)
-            if not poll.poll(self._timeout * 1000):
+            if not poll.poll(None if self._timeout is None else self._timeout * 1000):
                 if self._timeout == 0:
                     raise error(EAGAIN)
                 raise TimeoutError("timed out")
@@ -304,10 +332,8 @@ def apply(module):
             return self._sendfile_use_send(file, offset, count)
 
         def sendmsg(self, buffers, *rest):
-            """Send several buffers and return how many bytes were sent."""
-            data = b"".join(buffers)
-            self.sendall(data)
-            return len(data)
+            """Send bytes of several buffers and return how many were sent."""
+            return self.send(b"".join(buffers))
 
         def shutdown(self, how):
             """End one direction or both."""
@@ -330,10 +356,12 @@ def apply(module):
             """Return the number, which the socket owns no more."""
             fd, self._fd = self._fd, -1
             self._closed = True
+            Names.ends.pop(fd, None)
             return fd
 
         def _real_close(self, _ss=None):
             fd, self._fd = self._fd, -1
+            Names.ends.pop(fd, None)
             if fd >= 0:
                 os.close(fd)
 
@@ -352,8 +380,10 @@ def apply(module):
         def __del__(self):
             """Close what nobody can reach any more."""
             if getattr(self, "_fd", -1) >= 0:
+                fd, self._fd = self._fd, -1
+                Names.ends.pop(fd, None)
                 try:
-                    os.close(self._fd)
+                    os.close(fd)
                 except OSError:
                     pass
 
@@ -384,6 +414,8 @@ def apply(module):
         def getsockopt(self, level, name, size=0):
             """Return an option: no error, or what was set."""
             value = self._options.get((level, name), 0)
+            if level == module.SOL_SOCKET and name in (module.SO_TYPE, module.SO_ACCEPTCONN):
+                value = int(self.type) if name == module.SO_TYPE else int(self._is_listening)
             return value if not size else int(value).to_bytes(size, "little")
 
         def get_inheritable(self):
@@ -409,6 +441,7 @@ def apply(module):
             self._is_tls, self._context, self._name = True, context, name
 
     socket.__module__, socket.__qualname__ = "socket", "socket"
+    vars(module).update(CONSTANTS)
     module.EAI_AGAIN, module.EAI_NONAME, module.EAI_SERVICE, module.EAI_FAMILY = -3, -2, -8, -6
     module.socket = module.SocketType = socket
     module.has_ipv6 = False

@@ -12,8 +12,10 @@ RuntimeError and say so.
 """
 
 import _thread
+import sys
 import threading
 import time
+from types import FunctionType
 
 from _agentsandbox import errors
 
@@ -21,11 +23,19 @@ DEADLOCK = (
     "this wait would never end: threads take turns in this sandbox's Python, and no other thread "
     "can go on"
 )
+BELOW = (
+    "this wait would never end: the other side of the connection is a thread of this program "
+    "that waits, too; threads take turns in this sandbox's Python: run the server as a program of "
+    "its own"
+)
 GIVEN_UP = (
     "thread {!r} was still waiting when no other thread could go on; threads take turns in this "
     "sandbox's Python"
 )
 WAITING_NAMES = frozenset(["get", "wait"])
+NETWORK_NAMES = frozenset("urlopen urlretrieve getresponse requests httpx ServerProxy".split())
+"""Who uses one of them begins when another thread waits, because that may be the server."""
+MOST_CALLED = 50  # functions that are looked at for them
 SLICE = 0.005  # seconds that a thread may run before others get their turn
 LONGEST_PAUSE = 0.02  # seconds between two looks at what happens outside
 CPYTHON_SLEEP = time.sleep
@@ -51,6 +61,7 @@ class Turns:
     suspended = []
     postponed = []
     running = []
+    defers = False  # whether `start` leaves all steps to the waits of others
 
     @classmethod
     def begin_next(cls):
@@ -61,10 +72,34 @@ class Turns:
         return True
 
     @classmethod
-    def wait(cls, ready, timeout=None, outside=False):
+    def others(cls):
+        """Whether there are other threads than the main one."""
+        return bool(cls.postponed or cls.suspended or cls.running)
+
+    @classmethod
+    def do(cls, steps):
+        """Do a call in steps for the thread whose turn it is, and return its result.
+
+        A thread on top of this one, which waits in the middle of a function, can do the steps, too.
+        """
+        call = Call(steps)
+        cls.suspended.append(call)
+        try:
+            cls.wait(lambda: call.done)
+        finally:
+            if not call.done:
+                cls.suspended.remove(call)
+                steps.close()
+        if call.error is not None:
+            raise call.error
+        return call.value
+
+    @classmethod
+    def wait(cls, ready, timeout=None, outside=False, watch=()):
         """Let threads go on until `ready()`; return False if `timeout` seconds pass before.
 
-        `outside` says that a child or a pipe may make it ready.
+        `outside` says that a child may make it ready, `watch` which descriptors, as pairs of a
+        number and an event of `select.poll`.
         """
         end = None if timeout is None or timeout < 0 else time.monotonic() + timeout
         pause = 0.001
@@ -74,12 +109,12 @@ class Turns:
             if sum([thread._go_on() for thread in list(cls.suspended)]):
                 pause = 0.001
             elif not cls.begin_next():
-                cls._pause(end, outside, pause)
+                cls._pause(end, outside, pause, watch)
                 pause = min(2 * pause, LONGEST_PAUSE)
         return True
 
     @classmethod
-    def _pause(cls, end, outside, pause):
+    def _pause(cls, end, outside, pause, watch):
         """Sleep until a thread may go on; raise if none ever will."""
         waits = [t._wait for t in cls.suspended if t not in cls.running and t._wait is not None]
         times = [wait.end for wait in waits if wait.end is not None]
@@ -88,12 +123,93 @@ class Turns:
         now = time.monotonic()
         if outside or any(wait.outside for wait in waits):
             times.append(now + pause)
-        if times:
+        watched = [*watch, *(pair for wait in waits for pair in wait.watch)]
+        if watched and not times and all(is_inside(number) for number, _ in watched):
+            raise RuntimeError(BELOW)
+        if watched:
+            watch_until(min(times) - now if times else None, watched)
+        elif times:
             CPYTHON_SLEEP(max(0.0, min(times) - now))
         elif cls.running and cls.running[-1]._late:
             raise GivenUpError
         else:
             raise RuntimeError(DEADLOCK)
+
+
+def is_inside(number):
+    """Whether a descriptor is a connection whose other side is in this program, too."""
+    sockets = sys.modules.get("_agentsandbox.patches.socket")
+    return sockets is not None and sockets.Names.is_inside(number)
+
+
+def watch_until(seconds, watched):
+    """Wait until a descriptor is ready, for `seconds` or any time."""
+    from select import _sandbox_poll
+
+    poll = _sandbox_poll()
+    ways = {}
+    for number, way in watched:
+        ways[number] = ways.get(number, 0) | way
+    for number, way in ways.items():
+        poll.register(number, way)
+    try:
+        poll.poll(None if seconds is None else max(0.0, seconds * 1000))
+    except OSError:  # a descriptor was closed; who waits for it finds out
+        pass
+
+
+def advance(thread):
+    """Run a thread's steps until they wait or its slice is over; return True, or None at the end.
+
+    The end gives what the work returned to the thread's `_result`.
+    """
+    from _agentsandbox.waiting import wait_for
+
+    steps, wait, until = thread._steps, thread._wait, time.monotonic() + SLICE
+    try:
+        while True:
+            try:
+                value = None if wait is None else wait.result()
+            except Exception as error:
+                request = steps.throw(error)
+            else:
+                request = steps.send(value)
+            wait = thread._wait = None if request is None else wait_for(*request)
+            if time.monotonic() >= until or (wait is not None and not wait.is_over()):
+                return True
+    except StopIteration as end:
+        thread._result(end.value)
+        return None
+
+
+class Call:
+    """A call in steps that belongs to the thread whose turn it is when it is made."""
+
+    daemon, _late = True, False
+
+    def __init__(self, steps):
+        self._steps, self._wait, self._number = steps, None, get_ident()
+        self.done, self.value, self.error = False, None, None
+
+    def _go_on(self):
+        """Do steps until they wait; return whether anything was done."""
+        if self.done or self in Turns.running:
+            return False
+        if self._wait is not None and not self._wait.is_over():
+            return False
+        Turns.running.append(self)
+        try:
+            self.done = advance(self) is None
+        except BaseException as error:
+            self.done, self.error = True, error
+        finally:
+            Turns.running.pop()
+            if self.done:
+                Turns.suspended.remove(self)
+        return True
+
+    def _result(self, value):
+        self.value = value
 
 
 def sleep(seconds, /):
@@ -146,27 +262,38 @@ class Lock:
         return f"<{state} _thread.lock object at {id(self):#x}>"
 
 
-def waits(work):
-    """Whether the code of a function names a method that waits."""
+def names_of(work):
+    """Return the names that the code of a function uses."""
     code = getattr(getattr(work, "__func__", work), "__code__", None)
-    return code is not None and not WAITING_NAMES.isdisjoint(code.co_names)
+    return () if code is None else code.co_names
+
+
+def asks_servers(work):
+    """Whether a function, or a function of its module that it calls, uses `NETWORK_NAMES`."""
+    pending = [getattr(work, "__func__", work)]
+    seen = []
+    while pending and len(seen) < MOST_CALLED:
+        function = pending.pop()
+        names = names_of(function)
+        if not NETWORK_NAMES.isdisjoint(names):
+            return True
+        seen.append(function)
+        found = [getattr(function, "__globals__", {}).get(name) for name in names]
+        pending += [f for f in found if isinstance(f, FunctionType) and f not in seen]
+    return False
 
 
 def steps_of(work, calls_only=False):
-    """Return the function that makes the steps of a thread's work, or None for one piece.
+    """Return the function that makes the steps of a thread's work, or None for one piece."""
+    from _agentsandbox.suspending import flattened, generator_of, written_steps
 
-    A function of the standard library may have its steps as `_sandbox_steps`: a generator function
-    that yields requests.
-    """
-    function = getattr(work, "__func__", work)
-    code = getattr(function, "__code__", None)
-    if (steps := getattr(function, "_sandbox_steps", None)) is not None:
-        return steps if function is work else steps.__get__(work.__self__)
-    if code is None or code.co_filename.startswith(("/usr/local/lib/", errors.OWN_CODE)):
-        return None
-    from _agentsandbox.suspending import generator_of
-
-    return generator_of(work, calls_only)
+    made = written_steps(work)
+    if made is None:
+        code = getattr(getattr(work, "__func__", work), "__code__", None)
+        if code is None or code.co_filename.startswith(("/usr/local/lib/", errors.OWN_CODE)):
+            return None
+        made = generator_of(work, calls_only)
+    return made and (lambda *args, **more: flattened(made(*args, **more)))
 
 
 CPYTHON_RUN = threading.Thread.run
@@ -190,9 +317,10 @@ class Thread(threading.Thread):
             self._late = True
             self._steps = made(*self._args, **self._kwargs) if own else made()
             Turns.suspended.append(self)
-            self._go_on()
+            if not Turns.defers and not asks_servers(work):
+                self._go_on()
             return
-        self._late = waits(work)
+        self._late = not WAITING_NAMES.isdisjoint(names_of(work)) or asks_servers(work)
         if self._late:
             Turns.postponed.append(self)
         else:
@@ -249,24 +377,8 @@ class Thread(threading.Thread):
         return True
 
     def _turn(self):
-        """Run until the work waits or its slice is over; return True, or None at its end."""
-        from _agentsandbox.waiting import wait_for
-
-        steps, wait, until = self._steps, self._wait, time.monotonic() + SLICE
-        try:
-            while True:
-                try:
-                    value = None if wait is None else wait.result()
-                except Exception as error:
-                    request = steps.throw(error)
-                else:
-                    request = steps.send(value)
-                wait = self._wait = None if request is None else wait_for(*request)
-                if time.monotonic() >= until or (wait is not None and not wait.is_over()):
-                    return True
-        except StopIteration as end:
-            self._result(end.value)
-            return None
+        """Do steps until they wait; return True, or None at the end of the work."""
+        return advance(self)
 
     def _result(self, value):
         """Take what the work returned."""

@@ -1,0 +1,431 @@
+"""Merging trees: what changed on two sides since a base, with renames, as git's "ort" does it.
+
+Renames are found from the base to each side. A path that one side renamed is merged under its new
+name with what the other side made of the old one. Of each path there are then up to three versions;
+if only one side changed it, that version is taken, else texts are merged line by line. What cannot
+be decided is a conflict: it keeps its versions as stages 1 to 3, the tree gets a text with markers
+(or one of the versions), and a message says why. A file where the other side has a directory moves
+to a name of its own ("f~HEAD").
+
+With several best common ancestors the base is their merge, conflicts and all.
+"""
+
+from __future__ import annotations
+
+from agentsandbox.git.diff.merge import TextMerge
+from agentsandbox.git.diff.renames import RenameFinder
+from agentsandbox.git.objects import EMPTY_TREE, LINK, SUBMODULE, format_commit
+from agentsandbox.git.trees import Delta, flat_tree
+from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.git.attributes import Attributes
+    from agentsandbox.git.repository import Repository
+
+    Side = tuple[int, str]
+    Tree = dict[bytes, Side]
+
+_RENAME_LIMIT = 7000
+
+
+class Options:
+    """How conflicts are shown, and what is done about them."""
+
+    def __init__(self, repository: Repository) -> None:
+        config = repository.config
+        self.style = config.get("merge.conflictstyle", "merge")
+        self.favor = ""
+        self.algorithm = "histogram"
+        self.renames = config.flag(
+            "merge.renames", config.get("diff.renames", "true") not in ("false", "no", "off", "0")
+        )
+
+
+class Merged:
+    """The result of a merge of trees."""
+
+    def __init__(self) -> None:
+        self.files: Tree = {}
+        self.stages: dict[bytes, dict[int, Side]] = {}
+        """The versions of the paths with conflicts."""
+        self.messages: list[tuple[bytes, str]] = []
+        self.tree = EMPTY_TREE
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.stages
+
+    def texts(self) -> list[str]:
+        """Return the messages in the order in which they are printed."""
+        return [text for _, text in sorted(self.messages, key=lambda item: item[0])]
+
+
+class TreeMerge:
+    """One merge of three trees."""
+
+    def __init__(
+        self, repository: Repository, labels: tuple[str, str, str], options: Options,
+        depth: int = 0,
+    ) -> None:  # fmt: skip
+        self.repository = repository
+        self.objects = repository.objects
+        self.budget = repository.git.budget
+        self.labels = labels
+        """The names of our side, of the base and of their side."""
+        self.options = options
+        self.depth = depth
+        self.result = Merged()
+        self._paths: dict[bytes, list[Side | None]] = {}
+        self._names: dict[bytes, tuple[bytes, bytes, bytes]] = {}
+        """The names that a path has in the base and on both sides, where a side renamed it."""
+        self._attributes: Attributes | None = None
+
+    def run(self, base: str | None, ours: str, theirs: str) -> Merged:
+        """Return the merge of trees."""
+        flat = [flat_tree(self.objects, tree) for tree in (base, ours, theirs)]
+        self.budget.step(1 + sum(len(tree) for tree in flat))
+        names = sorted(set().union(*flat))
+        for path in names:
+            self._paths[path] = [tree.get(path) for tree in flat]
+        if self.options.renames and base is not None:
+            self._follow_renames(*flat)
+        for path in sorted(self._paths):
+            self._one(path, *self._paths[path])
+        self._part_files_and_folders()
+        self.result.tree = write_files(self.repository, self.result.files)
+        return self.result
+
+    # renames
+
+    def _follow_renames(self, base: Tree, ours: Tree, theirs: Tree) -> None:
+        # long: the cases of a path that both sides touched
+        left, right = self._renames(base, ours), self._renames(base, theirs)
+        for old in sorted(left.keys() | right.keys()):
+            one, two = left.get(old), right.get(old)
+            before = base[old]
+            if one is not None and two is not None:
+                if one == two:
+                    self._paths[one][0] = before
+                    self._paths.pop(old, None)
+                    self._names[one] = (old, one, one)
+                else:
+                    self._renamed_apart(old, one, two, before, ours, theirs)
+                continue
+            new = one or two
+            assert new is not None
+            mine, other = (1, 2) if one is not None else (2, 1)
+            entry = self._paths[new]
+            changed = (theirs if mine == 1 else ours).get(old)
+            added = entry[other]
+            if changed is None:
+                if added is None:
+                    self._renamed_and_deleted(old, new, mine, before)
+                continue
+            if added is not None:  # the other side has a file of the new name too
+                oid = self._content(new, before, *_ordered(mine, entry[mine], changed))
+                entry[mine] = oid
+                entry[0] = None
+            else:
+                entry[0], entry[other] = before, changed
+                self._names[new] = (
+                    (old, new, old) if mine == 1 else (old, old, new)
+                )  # fmt: skip
+            self._paths.pop(old, None)
+
+    def _renames(self, base: Tree, side: Tree) -> dict[bytes, bytes]:
+        """Return the new names of files by their old ones."""
+        null = "0" * 40
+        deltas = [
+            Delta(path, *base[path], 0, null) for path in base.keys() - side.keys()
+        ] + [Delta(path, 0, null, *side[path]) for path in side.keys() - base.keys()]  # fmt: skip
+        if len({delta.status for delta in deltas}) < 2:
+            return {}
+        deltas.sort(key=lambda delta: delta.new_path)
+        config = self.repository.config
+        limit = config.number("merge.renamelimit", config.number("diff.renamelimit", _RENAME_LIMIT))
+
+        def read(mode: int, oid: str, path: bytes, new: bool) -> bytes:
+            return b"" if mode == SUBMODULE else self.objects.blob(oid)
+
+        found = RenameFinder(read, self.budget, limit=limit, empty=False).find(deltas)
+        return {delta.old_path: delta.new_path for delta in found if delta.status == "R"}
+
+    def _renamed_apart(
+        self, old: bytes, one: bytes, two: bytes, before: Side, ours: Tree, theirs: Tree
+    ) -> None:
+        self._note(
+            old,
+            f"CONFLICT (rename/rename): {decode(old)} renamed to {decode(one)} in "
+            f"{self.labels[0]} and to {decode(two)} in {self.labels[2]}.",
+        )
+        merged = self._content(one, before, ours[one], theirs[two], names=(old, one, two))
+        self._paths.pop(old, None)
+        self._paths.pop(one, None)
+        self._paths.pop(two, None)
+        self.result.stages[old] = {1: before}
+        self.result.stages[one] = {2: ours[one]}
+        self.result.stages[two] = {3: theirs[two]}
+        self.result.files[one] = self.result.files[two] = merged
+
+    def _renamed_and_deleted(self, old: bytes, new: bytes, mine: int, before: Side) -> None:
+        names = self.labels[0], self.labels[2]
+        own, other = (names[0], names[1]) if mine == 1 else (names[1], names[0])
+        self._note(
+            new,
+            f"CONFLICT (rename/delete): {decode(old)} renamed to {decode(new)} in {own}, but "
+            f"deleted in {other}.",
+        )
+        entry = self._paths.pop(new)
+        self._paths.pop(old, None)
+        side = entry[mine]
+        assert side is not None
+        if side[1] != before[1]:
+            self._say_deleted(new, mine)
+        self.result.stages[new] = {1: before, mine + 1: side}
+        self.result.files[new] = side
+
+    # one path
+
+    def _one(self, path: bytes, base: Side | None, ours: Side | None, theirs: Side | None) -> None:
+        self.budget.step()
+        result = self.result
+        if ours == theirs or base == theirs:
+            chosen = ours
+        elif base == ours:
+            chosen = theirs
+        elif ours is None or theirs is None:
+            self._changed_and_deleted(path, base, ours, theirs)
+            return
+        elif ours[0] & 0o170000 != theirs[0] & 0o170000:
+            self._distinct(path, base, ours, theirs)
+            return
+        else:
+            result.files[path] = self._content(path, base, ours, theirs)
+            return
+        if chosen is not None:
+            result.files[path] = chosen
+
+    def _note(self, path: bytes, text: str) -> None:
+        self.result.messages.append((path, text))
+
+    def _changed_and_deleted(
+        self, path: bytes, base: Side | None, ours: Side | None, theirs: Side | None
+    ) -> None:
+        assert base is not None
+        kept = ours or theirs
+        assert kept is not None
+        mine = 1 if ours is not None else 2
+        self.result.files[path] = base if self.depth else kept
+        self._say_deleted(path, mine)
+        self.result.stages[path] = {1: base, mine + 1: kept}
+
+    def _say_deleted(self, path: bytes, mine: int) -> None:
+        own, other = self.labels[0], self.labels[2]
+        if mine == 2:
+            own, other = other, own
+        name = decode(path)
+        self._note(
+            path,
+            f"CONFLICT (modify/delete): {name} deleted in {other} and modified in {own}.  "
+            f"Version {own} of {name} left in tree.",
+        )
+
+    def _distinct(self, path: bytes, base: Side | None, ours: Side, theirs: Side) -> None:
+        """A link on one side and a file on the other: each gets a name."""
+        name = decode(path)
+        moves = [side[0] & 0o170000 != LINK for side in (ours, theirs)]
+        if ours[0] == SUBMODULE or theirs[0] == SUBMODULE:
+            moves = [side[0] != SUBMODULE for side in (ours, theirs)]
+        self._note(
+            path,
+            f"CONFLICT (distinct types): {name} had different types on each side; renamed one of "
+            "them so each can be recorded somewhere.",
+        )
+        for stage, side, move, label in (
+            (2, ours, moves[0], self.labels[0]), (3, theirs, moves[1], self.labels[2]),
+        ):  # fmt: skip
+            target = self._free_name(path, label) if move else path
+            self.result.files[target] = side
+            self.result.stages.setdefault(target, {})[stage] = side
+        if base is not None:
+            same = ours if base[0] & 0o170000 == ours[0] & 0o170000 else theirs
+            for stages in self.result.stages.values():
+                if same in stages.values():
+                    stages[1] = base
+
+    def _content(
+        self, path: bytes, base: Side | None, ours: Side | None, theirs: Side | None,
+        names: tuple[bytes, bytes, bytes] | None = None,
+    ) -> Side:  # fmt: skip
+        """Return the merge of two versions, and note a conflict."""
+        assert ours is not None and theirs is not None
+        mode = theirs[0] if base is not None and ours[0] == base[0] else ours[0]
+        clean = base is None or ours[0] == theirs[0] or base[0] in (ours[0], theirs[0])
+        clean = clean and (base is not None or ours[0] == theirs[0])
+        old = base[1] if base is not None else None
+        if ours[1] == theirs[1] or theirs[1] == old:
+            oid = ours[1]
+        elif ours[1] == old:
+            oid = theirs[1]
+        elif ours[0] & 0o170000 != 0o100000:
+            oid, clean = ours[1], False
+        else:
+            oid, is_clean = self._texts(path, base, ours, theirs, names)
+            clean = clean and is_clean
+        if not clean:
+            kind = "submodule" if ours[0] == SUBMODULE else "content"
+            if base is None or base[0] & 0o170000 != ours[0] & 0o170000:
+                kind = "add/add"
+            self._note(path, f"CONFLICT ({kind}): Merge conflict in {decode(path)}")
+            if names is None:
+                stages = {2: ours, 3: theirs}
+                if base is not None:
+                    stages[1] = base
+                self.result.stages[path] = stages
+        return mode, oid
+
+    def _texts(
+        self, path: bytes, base: Side | None, ours: Side, theirs: Side,
+        names: tuple[bytes, bytes, bytes] | None,
+    ) -> tuple[str, bool]:  # fmt: skip
+        objects = self.objects
+        regular = base is not None and base[0] & 0o170000 == 0o100000
+        before = objects.blob(base[1]) if base is not None and regular else b""
+        left, right = objects.blob(ours[1]), objects.blob(theirs[1])
+        names = names or self._names.get(path) or (path, path, path)
+        labels = [self.labels[1], self.labels[0], self.labels[2]]
+        if len(set(names)) > 1:
+            labels = [f"{label}:{decode(name)}" for label, name in zip(labels, names, strict=True)]
+        driver = self._driver(path)
+        if driver == "binary" or any(b"\0" in text[:8000] for text in (before, left, right)):
+            self._note(
+                path,
+                f"warning: Cannot merge binary files: {decode(path)} ({labels[1]} vs. {labels[2]})",
+            )
+            self._note(path, f"Auto-merging {decode(path)}")
+            favored = {"ours": ours[1], "theirs": theirs[1]}.get(self.options.favor)
+            return favored or ours[1], favored is not None
+        self._note(path, f"Auto-merging {decode(path)}")
+        work = TextMerge(
+            self.budget, labels=(labels[1], labels[0], labels[2]), style=self.options.style,
+            favor="union" if driver == "union" else self.options.favor,
+            algorithm=self.options.algorithm, marker=7 + 2 * self.depth,
+        )  # fmt: skip
+        self.budget.charge(len(before) + len(left) + len(right))
+        merged = work.merge(before, left, right)
+        return objects.write("blob", merged), not work.conflicts
+
+    def _driver(self, path: bytes) -> str:
+        """Return the driver of a path's attribute `merge`, "" for the usual one."""
+        from agentsandbox.git.errors import Fatal
+        from agentsandbox.git.worktree import Worktree
+
+        if self.repository.worktree is None:
+            return ""
+        if self._attributes is None:
+            self._attributes = Worktree(self.repository).attributes
+        value = self._attributes.of(path).get("merge")
+        if value in (None, True, "text"):
+            return ""
+        if value is False or value == "binary":
+            return "binary"
+        if value == "union":
+            return "union"
+        if self.repository.config.get(f"merge.{value}.driver"):
+            raise Fatal(f"merge.{value}.driver is not supported in this sandbox")
+        return ""
+
+    # files in the place of directories
+
+    def _part_files_and_folders(self) -> None:
+        files, stages = self.result.files, self.result.stages
+        folders: set[bytes] = set()
+        for path in files:
+            at = path.rfind(b"/")
+            while at > 0 and path[:at] not in folders:
+                folders.add(path[:at])
+                at = path.rfind(b"/", 0, at)
+        for path in sorted(folders & files.keys()):
+            side = files.pop(path)
+            versions = self._paths.get(path, [None, None, None])
+            mine = 1 if versions[1] is not None else 2
+            label = self.labels[0] if mine == 1 else self.labels[2]
+            target = self._free_name(path, label)
+            files[target] = side
+            known = stages.pop(path, None)
+            if known is None:
+                known = {mine + 1: side}
+                if versions[0] is not None:
+                    known[1] = versions[0]
+            stages[target] = known
+            self._note(
+                target,
+                f"CONFLICT (file/directory): directory in the way of {decode(path)} from {label}; "
+                f"moving it to {decode(target)} instead.",
+            )
+
+    def _free_name(self, path: bytes, label: str) -> bytes:
+        """Return a name for a file that cannot keep its own."""
+        name = path + b"~" + encode(label.replace("/", "_"))
+        made, number = name, 0
+        while made in self.result.files or made in self._paths:
+            made = name + encode(f"_{number}")
+            number += 1
+        return made
+
+
+def _ordered(mine: int, own: Side | None, other: Side | None) -> tuple[Side | None, Side | None]:
+    return (own, other) if mine == 1 else (other, own)
+
+
+def write_files(repository: Repository, files: Tree) -> str:
+    """Write the trees of files and return the top one."""
+    from agentsandbox.git.index import Entry, Index
+    from agentsandbox.git.trees import write_index_tree
+
+    index = Index()
+    for path, side in files.items():
+        index.set(Entry(path, *side))
+    return write_index_tree(repository, index, missing_ok=True)
+
+
+def merge_commits(
+    repository: Repository, ours: str, theirs: str, labels: tuple[str, str], options: Options,
+    bases: list[str], depth: int = 0,
+) -> Merged:  # fmt: skip
+    """Return the merge of two commits with all their best common ancestors, the oldest first."""
+    objects = repository.objects
+    if not bases:
+        base, name = None, "empty tree"
+    elif len(bases) == 1:
+        base, name = objects.commit(bases[0]).tree, repository.short(bases[0])
+    else:
+        name = "merged common ancestors"
+        base = objects.commit(_virtual(repository, bases, options, depth)).tree
+    work = TreeMerge(repository, (labels[0], name, labels[1]), options, depth)
+    return work.run(base, objects.commit(ours).tree, objects.commit(theirs).tree)
+
+
+def _virtual(repository: Repository, bases: list[str], options: Options, depth: int) -> str:
+    """Return a commit that merges several ones."""
+    from agentsandbox.git.history import merge_bases
+
+    ordered = sorted(bases, key=lambda oid: repository.objects.commit(oid).time)
+    one = ordered[0]
+    inner = Options(repository)
+    inner.style, inner.renames = options.style, options.renames
+    for other in ordered[1:]:
+        found = merge_bases(repository, one, [other])
+        left, right = one, other
+        merged = repository.git.budget.nested(
+            lambda left=left, right=right, found=found: merge_commits(  # type: ignore[misc]
+                repository, left, right,
+                ("Temporary merge branch 1", "Temporary merge branch 2"), inner, found, depth + 1,
+            )
+        )  # fmt: skip
+        nobody = b"merged <> 0 +0000"
+        one = repository.objects.write(
+            "commit", format_commit(merged.tree, [left, right], nobody, nobody, b"merged\n")
+        )
+    return one

@@ -1,0 +1,1 @@
+"""Executions in a process of their own: a boundary that does not depend on our code."""

@@ -1,0 +1,614 @@
+"""The host's side of an isolated sandbox: its state, and the conversation with its worker.
+
+An `IsolatedSession` has the place of a `runtime.session.Session`, an `IsolatedExecution` that of an
+`Execution`. The host keeps the truth: the files, the directory, and the shell's state as bytes that
+only workers read. A worker is made when a call needs one, and may be lost at any time:
+
+    call ─▶ what the host changed since the last call ─▶ worker
+         ◀─ requests: output, policy, clock, log          (each answered here)
+         ◀─ done: status, output, changed files, state    (read without trust, then adopted)
+
+A worker that dies, is late or breaks the protocol costs this call: `limit` is "process", and files
+and state are those of the last finished call. Nothing that a worker sends raises out of a call.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from array import array
+from time import monotonic
+
+from agentsandbox.errors import LimitReached, PipeClosed, SandboxError, Unwind
+from agentsandbox.host_input import HostInput
+from agentsandbox.isolation.messages import ProtocolError, unpacked
+from agentsandbox.isolation.mounted import MountedFiles
+from agentsandbox.isolation.supervisor import Nursery, Worker, missing, nursery
+from agentsandbox.kernel.budget import CANCELLED, Budget
+from agentsandbox.kernel.fs.deltas import DeltaError, difference, patched
+from agentsandbox.kernel.streams import BLOCK, OutputLog, decode, encode
+from agentsandbox.policy import CommandRequest, refusal_of
+from agentsandbox.result import ExecutionResult
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any, Literal
+
+    from agentsandbox.contract.command import Command
+    from agentsandbox.errors import LimitName
+    from agentsandbox.isolation.host_commands import HostCommands
+    from agentsandbox.isolation.messages import Message
+    from agentsandbox.kernel.fs.memory import MemoryFileSystem, Snapshot
+    from agentsandbox.limits import Limits
+    from agentsandbox.policy import Policy
+
+    Call = Literal["keep", "discard", "new"]
+    Pause = Callable[..., Any]
+
+GRACE = 1.0
+"""Seconds that a worker has to answer after its script's time, or after it was cancelled."""
+
+SLICE = 0.25
+"""Seconds between two looks at whether a call was cancelled."""
+
+_NOTICES = 1 << 16
+"""Bytes that the sandbox's own messages may add to a script's output."""
+
+_STATE_BASE = 8 << 20
+_LIMITS: dict[object, LimitName | None] = {
+    None: None, "timeout": "timeout", "steps": "steps", "depth": "depth",
+    "output_bytes": "output_bytes", "value_bytes": "value_bytes", "processes": "processes",
+    "cancelled": "cancelled",
+}  # fmt: skip
+_VERDICT_GO, _VERDICT_CLOSED, _VERDICT_FAILED, _VERDICT_ENDED = "go", "closed", "failed", "ended"
+
+
+class State:
+    """What is kept of a shell between two calls: bytes for the next worker; immutable.
+
+    data      what a worker saved; empty for a new shell
+    exported  its exported variables: NAME=VALUE and NUL for each; None before the first call
+    """
+
+    __slots__ = ("data", "exported")
+
+    def __init__(self, data: bytes = b"", exported: bytes | None = None) -> None:
+        self.data = data
+        self.exported = exported
+
+    def on(self, fs: object, origin: object) -> State:
+        """Return the state for a fork's files: the same one."""
+        del fs, origin
+        return self
+
+
+class IsolatedSession:
+    """The files and the state of a sandbox whose scripts run in workers.
+
+    setup      what a worker must know of the sandbox's options: plain values
+    clock      the sandbox's clock if it is not the host's
+    commands   the host's own commands
+    policy     the sandbox's own policy
+    on_skill   called with name and path when a skill's script starts
+    """
+
+    __slots__ = (
+        "__weakref__", "_active", "_nursery", "_on_skill", "_setup", "_skills", "clock", "commands",
+        "cwd", "fs", "jobs", "limits", "mounted", "policies", "report", "state", "synced", "worker",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        fs: MemoryFileSystem,
+        *,
+        limits: Limits,
+        setup: dict[str, Any],
+        cwd: str,
+        clock: Callable[[], float] | None,
+        commands: Sequence[Command],
+        policy: Policy | None,
+        on_skill: Callable[[str, str], None] | None,
+        kept: State | None,
+    ) -> None:
+        reason = missing()
+        if reason is not None:
+            raise SandboxError(f"isolation='process' is not available here: {reason}")
+        self.fs = fs
+        self.limits = limits
+        self._setup = setup
+        self.cwd = cwd
+        self.clock = clock
+        self.commands = {command.name: command for command in commands}
+        self.policies: tuple[Policy, ...] = () if policy is None else (policy,)
+        self._on_skill = on_skill
+        self.state = kept or State()
+        self.worker: Worker | None = None
+        self.synced: Snapshot | None = None
+        """The files as the worker has them."""
+        self.jobs = 0
+        """Background jobs in the worker, which would end with it."""
+        self.report: Mapping[str, str] = {}
+        self.mounted = MountedFiles()
+        self._nursery: Nursery | None = None
+        self._skills: Sequence[tuple[str, str]] = ()
+        self._active: Sequence[str] = ()
+
+    def call(
+        self,
+        script: str,
+        timeout: float | None,
+        stdin: str | bytes | HostInput | None,
+        env: Mapping[str, str] | None,
+        cwd: str | None,
+        args: Sequence[str],
+        state: Call,
+        on_output: Callable[[str, bytes], None] | None,
+        policy: Policy | None,
+        pause: Pause | None,
+    ) -> IsolatedExecution:
+        """Return a call of a script, as `Session.call` does."""
+        data, source = b"", None
+        if isinstance(stdin, str):
+            data = encode(stdin)
+        elif isinstance(stdin, HostInput):
+            source = stdin
+        elif stdin is not None:
+            data = bytes(stdin)
+        head = {
+            "timeout": timeout,
+            "stdin": "asked" if source is not None else stdin is not None,
+            "env": None if env is None else dict(env),
+            "cwd": cwd,
+            "args": list(args),
+            "state": state,
+            "live": on_output is not None,
+            "policy": policy is not None or bool(self.policies),
+        }
+        policies = self.policies if policy is None else (*self.policies, policy)
+        return IsolatedExecution(self, script, head, data, source, on_output, policies, pause)
+
+    def _ask(self) -> None:
+        """Run an empty script, to learn from a worker what only it knows."""
+        self.call("", None, None, None, None, (), "discard", None, None, None).run()
+
+    def confinement(self) -> Mapping[str, str]:
+        """Return what the worker says is in force."""
+        if not self.report:
+            self._ask()
+        return self.report
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of user and machine."""
+        return self._setup["user"], self._setup["hostname"]
+
+    def exported(self) -> dict[str, str]:
+        """Return the exported variables, which a worker says before the first call."""
+        if self.state.exported is None:
+            self._ask()
+        pairs = [pair.partition("=") for pair in unpacked(self.state.exported or b"")]
+        return {name: value for name, _, value in pairs}
+
+    def change_directory(self, path: str) -> None:
+        """Set the working directory of the next call."""
+        self.cwd = path
+
+    def logical_path(self, name: str) -> str:
+        """Return an absolute path, as `Shell.logical_path` does."""
+        return posixpath.normpath(posixpath.join(self.cwd, name))
+
+    def use_skills(self, mounts: Sequence[tuple[str, str]], active: list[str]) -> None:
+        """Say which skills are mounted, as (path, name), and which of the paths are active."""
+        self._skills, self._active = mounts, active
+
+    def kept(self, *, running: bool) -> State:
+        """Return the state of the last finished call."""
+        del running
+        return self.state
+
+    def close(self) -> None:
+        """End the worker."""
+        self.lose_worker()
+
+    def rest(self) -> None:
+        """End the worker to save memory, unless background jobs live in it."""
+        if not self.jobs:
+            self.lose_worker()
+
+    # the worker
+
+    def engage(self) -> Worker:
+        """Return the worker, a new one if there is none."""
+        worker = self.worker
+        if worker is not None and not worker.is_usable:
+            self.lose_worker()
+            worker = None
+        if worker is None:
+            self._nursery = found = nursery()
+            limits = self.limits
+            largest = limits.total_bytes + limits.output_bytes + self.largest_state() + (64 << 20)
+            worker = self.worker = found.worker(min(largest, (1 << 32) - 1))
+        if self._nursery is not None:
+            self._nursery.works(self)
+        return worker
+
+    def begin(self, worker: Worker, head: dict[str, Any], script: bytes, stdin: bytes) -> Snapshot:
+        """Send a call; return the files that the worker begins with."""
+        now = self.fs.snapshot()
+        mounts = [[path, self.mounted.number_of(fs)] for path, fs in now.mounted]
+        if self.synced is None:
+            setup = {**self._setup, "limits": self.limits.as_dict(), "cwd": self.cwd}
+            setup["clock"] = self.clock is not None
+            setup["now"] = None if self.clock is None else self.clock()
+            setup["mounts"] = mounts
+            setup["commands"] = [[name, each.usage] for name, each in self.commands.items()]
+            setup["observed"] = self._on_skill is not None
+            worker.wire.send("setup", setup, difference(None, now), self.state.data)
+            delta = b""
+        else:
+            delta = difference(self.synced, now)
+        more = {"directory": self.cwd, "skills": self._skills, "active": self._active}
+        worker.wire.send("execute", {**head, **more, "mounts": mounts}, script, delta, stdin)
+        return now
+
+    def adopt(self, before: Snapshot, changed: bytes) -> None:
+        """Take over what the worker has changed; what the host wrote meanwhile stays."""
+        after = patched(before, changed, self.limits, before.mounted)
+        here = self.fs.snapshot()
+        if here.root is before.root and here.hard is before.hard:
+            if after is not before:
+                self.fs.restore(after)
+        elif changed:
+            try:
+                self.fs.restore(patched(here, changed, self.limits, here.mounted))
+            except DeltaError:  # both changed the same directories: the script was asked to run
+                self.fs.restore(after)
+        self.synced = after
+
+    def finish(self, state: State, cwd: str, jobs: int) -> None:
+        """Note what a finished call has left."""
+        self.state, self.cwd, self.jobs = state, cwd, jobs
+        if self._nursery is not None:
+            self._nursery.rests(self)
+
+    def lose_worker(self) -> None:
+        """End the worker; the next call has a new one."""
+        worker, self.worker, self.synced, self.jobs = self.worker, None, None, 0
+        self.mounted.close()
+        if worker is None:
+            return
+        if self._nursery is not None:
+            self._nursery.works(self)
+        if not worker.is_confined:
+            self.state = State()  # whoever saved it: it may be what the worker died of
+        worker.end()
+
+    def largest_state(self) -> int:
+        """Return how many bytes a saved state may have."""
+        return 8 * self.limits.value_bytes + _STATE_BASE
+
+    def skill_script(self, skill: str, path: str) -> None:
+        """Tell the observer that a skill's script starts."""
+        if self._on_skill is not None:
+            self._on_skill(skill, path)
+
+
+class IsolatedExecution:
+    """One call: see `runtime.session.Execution`, whose place it has."""
+
+    __slots__ = (
+        "_before", "_cancelled_at", "_commands", "_head", "_live", "_owes", "_pause", "_policies",
+        "_source", "_stdin", "_worker", "budget", "log", "result", "script", "session",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        session: IsolatedSession,
+        script: str,
+        head: dict[str, Any],
+        stdin: bytes,
+        source: HostInput | None,
+        on_output: Callable[[str, bytes], None] | None,
+        policies: tuple[Policy, ...],
+        pause: Pause | None,
+    ) -> None:
+        limits = session.limits
+        self.session = session
+        self.script = script
+        self.budget = Budget(limits, timeout=head["timeout"])
+        self.log = OutputLog(limits.output_bytes + _NOTICES, on_output)
+        self.result: ExecutionResult | None = None
+        self._head = head
+        self._live = on_output is not None
+        self._stdin = stdin
+        self._source = source
+        self._policies = policies
+        self._pause = pause
+        self._commands: HostCommands | None = None
+        self._worker: Worker | None = None
+        self._before: Snapshot | None = None
+        self._owes = False
+        """Whether the worker waits for an answer."""
+        self._cancelled_at: float | None = None
+
+    def run(self) -> ExecutionResult:
+        """Run the script. Raises only errors of the host, and what cancels its task."""
+        began = monotonic()
+        status, limit = 130, _LIMITS["cancelled"]
+        try:
+            status, limit = self._converse()
+        except LimitReached:  # the reader of a stream has left
+            self._wind_up()
+        except BaseException as error:
+            # The host's task was cancelled; the output so far must not be lost.
+            self._wind_up()
+            output = decode(b"".join([data for _, data in self.log.entries]))
+            error.add_note(f"output of the script so far:\n{output}")
+            raise
+        finally:
+            self.budget.wake = None
+            if self._commands is not None:
+                self._commands.close()
+            self._worker = self._before = None
+            self.result = ExecutionResult(
+                self.log.entries,
+                status,
+                script=self.script,
+                duration=monotonic() - began,
+                limit=limit,
+            )
+        return self.result
+
+    def _converse(self) -> tuple[int, LimitName | None]:
+        """Send the script, answer requests until the result comes, and return status and limit."""
+        worker = self._worker = self.session.engage()
+        self.budget.wake = worker.cancel
+        try:
+            self._before = self.session.begin(worker, self._head, encode(self.script), self._stdin)
+            return self._answer_all(worker)
+        except (ProtocolError, DeltaError) as error:
+            return self._lost(str(error))
+
+    def _answer_all(self, worker: Worker) -> tuple[int, LimitName | None]:
+        while True:
+            message = self._next(worker)
+            if message.kind == "done":
+                return self._done(message)
+            if message.kind == "confined":
+                self._confined(worker, message)
+            elif message.kind == "log":
+                _log("in the process of a script: %s", decode(message.parts(1)[0]))
+            else:
+                self._answer(worker, message)
+
+    def _next(self, worker: Worker) -> Message:
+        """Wait for the next message, for as long as the worker has time."""
+        wire = worker.wire
+        while not wire.is_readable(0):
+            seconds = self._remaining(worker)
+            if self._pause is None:
+                wire.is_readable(seconds)
+            else:
+                from agentsandbox.runtime.event_loop import readable
+
+                self._pause(None, readable(wire.socket.fileno(), seconds))
+        return wire.receive()
+
+    def _remaining(self, worker: Worker) -> float:
+        """Return how long to wait before the next look at the clock; cancel or refuse if due."""
+        now = monotonic()
+        if self.budget.cancelled:
+            if self._cancelled_at is None:
+                self._cancelled_at = now
+            worker.cancel()
+            left = self._cancelled_at + GRACE - now
+        else:
+            left = self.budget.deadline + GRACE - now
+        if left <= 0:
+            raise ProtocolError("it did not answer in time")
+        return min(left, SLICE)
+
+    # the end
+
+    def _done(self, message: Message) -> tuple[int, LimitName | None]:
+        session = self.session
+        changed, data, sizes, output, exported, unread = message.parts(6)
+        status = message.number("status", 0, 255)
+        cwd = message.text("cwd")
+        limit = message.head.get("limit")
+        if not (limit is None or type(limit) is str) or limit not in _LIMITS:
+            raise ProtocolError("a limit that does not exist")
+        if len(data) + len(exported) > session.largest_state():
+            raise ProtocolError("more state than the limits allow")
+        if not cwd.startswith("/") or "\0" in cwd:
+            raise ProtocolError("a directory that cannot be one")
+        entries = _entries(sizes, output)
+        if self.log.size + len(output) > self.log.limit:
+            raise ProtocolError("more output than the limits allow")
+        if self._source is not None and len(unread) <= 2 * BLOCK:
+            self._source._put_back(unread)
+        session.mounted.release(message.head.get("released", []))
+        assert self._before is not None
+        session.adopt(self._before, changed)
+        session.finish(State(data, exported), cwd, message.number("jobs"))
+        for stream, part in entries:
+            self.log.add(stream, part)
+        return status, _LIMITS[limit]
+
+    def _lost(self, reason: str) -> tuple[int, LimitName | None]:
+        """End a worker that cannot go on."""
+        self.session.lose_worker()
+        self.log.listener = None if self.budget.cancelled else self.log.listener
+        self.log.add_line(2, encode(f"sandbox: the script's process was ended: {reason}\n"))
+        return (130, CANCELLED) if self.budget.cancelled else (137, "process")
+
+    def _wind_up(self) -> None:
+        """End a call whose task was cancelled, politely at first."""
+        worker = self._worker
+        if worker is None or self.session.worker is not worker or self._before is None:
+            self.session.lose_worker()
+            return
+        self._pause = None
+        self._policies = ()
+        self.log.listener = None
+        self.budget.cancel()
+        try:
+            if self._owes:
+                self._send_answer(worker, 0.0, {}, _VERDICT_ENDED)
+            self._answer_all(worker)
+        except (ProtocolError, DeltaError) as error:
+            self._lost(str(error))
+
+    def _confined(self, worker: Worker, message: Message) -> None:
+        report = message.head.get("report")
+        if type(report) is not dict or not all(type(text) is str for text in report.values()):
+            raise ProtocolError("no report of what is in force")
+        worker.is_confined = True
+        worker.report = report
+        self.session.report = report
+
+    # requests
+
+    def _answer(self, worker: Worker, message: Message) -> None:
+        """Do what the worker asks for, and send the answer."""
+        handler = _REQUESTS.get(message.kind)
+        if handler is None:
+            raise ProtocolError(f"an unknown request {message.kind!r:.40}")
+        deadline = self.budget.deadline
+        self._owes = True
+        verdict, answer = _VERDICT_GO, {}
+        if self._cancelled_at is not None:
+            verdict = _VERDICT_ENDED
+        try:
+            if verdict == _VERDICT_GO:
+                answer = handler(self, message)
+        except PipeClosed:
+            verdict = _VERDICT_CLOSED
+        except ProtocolError:
+            raise
+        except (Exception, SystemExit, GeneratorExit, Unwind) as error:  # noqa: BLE001
+            if isinstance(error, LimitReached) and self.budget.cancelled:
+                verdict = _VERDICT_ENDED
+            else:
+                verdict = _VERDICT_FAILED
+                _log("a function of the host raised during an isolated script", error=error)
+        moved = 0.0 if self.budget.cancelled else self.budget.deadline - deadline
+        self._send_answer(worker, moved, answer, verdict)
+
+    def _send_answer(
+        self, worker: Worker, moved: float, answer: dict[str, Any], verdict: str
+    ) -> None:
+        self._owes = False
+        data = answer.pop("data", None)
+        blobs = () if data is None else (data,)
+        worker.wire.send("answer", {**answer, "moved": moved, "verdict": verdict}, *blobs)
+
+    def _output(self, message: Message) -> dict[str, Any]:
+        (data,) = message.parts(1)
+        if not self._live or self.log.size + len(data) > self.log.limit:
+            raise ProtocolError("output that nobody asked for")
+        self.log.add(message.number("stream", 1, 2), data)
+        return {}
+
+    def _now(self, message: Message) -> dict[str, Any]:
+        del message
+        clock = self.session.clock
+        if clock is None:
+            raise ProtocolError("asks for a clock that there is not")
+        return {"now": clock()}
+
+    def _mounted(self, message: Message) -> dict[str, Any]:
+        return self.session.mounted.answer(message)
+
+    def _input_ready(self, message: Message) -> dict[str, Any]:
+        del message
+        return {"ready": self._input_of_host().has_input()}
+
+    def _input(self, message: Message) -> dict[str, Any]:
+        del message
+        return {"data": self._input_of_host().read(BLOCK)}
+
+    def _input_of_host(self) -> HostInput:
+        if self._source is None:
+            raise ProtocolError("asks for an input that there is not")
+        return self._source
+
+    def _host_commands(self) -> HostCommands:
+        found = self._commands
+        if found is None:
+            from agentsandbox.isolation.host_commands import HostCommands
+
+            session = self.session
+            found = self._commands = HostCommands(
+                session.commands, session.names, self.budget, session.clock
+            )
+        return found
+
+    def _command(self, message: Message) -> dict[str, Any]:
+        return self._host_commands().begin(message)
+
+    def _reply(self, message: Message) -> dict[str, Any]:
+        return self._host_commands().reply(message)
+
+    def _skill(self, message: Message) -> dict[str, Any]:
+        self.session.skill_script(message.text("skill"), message.text("path"))
+        return {}
+
+    def _policy(self, message: Message) -> dict[str, Any]:
+        cwd, skill, *argv = unpacked(message.parts(1)[0])
+        for policy in self._policies:
+            request = CommandRequest(
+                tuple(argv),
+                cwd,
+                message.number("line", -1),
+                skill if message.flag("of_skill") else None,
+                is_function=message.flag("is_function"),
+                is_main=message.flag("is_main"),
+            )
+            answer: Any = policy(request)
+            if answer is not None and not isinstance(answer, (bool, str)):
+                answer = self._await(answer)
+            refusal = refusal_of(answer)
+            if refusal is not None:
+                return {"refusal": refusal}
+        return {"refusal": None}
+
+    def _await(self, awaitable: Any) -> Any:
+        if self._pause is None:
+            if hasattr(awaitable, "close"):
+                awaitable.close()
+            raise SandboxError("on_command is async: use `await sandbox.aexecute(…)`")
+        return self._pause(None, awaitable)
+
+
+_REQUESTS: dict[str, Callable[[IsolatedExecution, Message], dict[str, Any]]] = {
+    "output": IsolatedExecution._output,
+    "clock": IsolatedExecution._now,
+    "skill": IsolatedExecution._skill,
+    "policy": IsolatedExecution._policy,
+    "mounted": IsolatedExecution._mounted,
+    "command": IsolatedExecution._command,
+    "reply": IsolatedExecution._reply,
+    "input_ready": IsolatedExecution._input_ready,
+    "input": IsolatedExecution._input,
+}
+
+
+def _entries(sizes: bytes, output: bytes) -> list[tuple[int, bytes]]:
+    """Return the entries of a log from their sizes and streams, and from all their bytes."""
+    if len(sizes) % 4:
+        raise ProtocolError("sizes that are cut off")
+    found = []
+    at = 0
+    for each in array("I", sizes):
+        found.append((1 if each & 1 else 2, output[at : at + (each >> 1)]))
+        at += each >> 1
+    if at != len(output):
+        raise ProtocolError("output that does not add up")
+    return found
+
+
+def _log(text: str, *values: object, error: BaseException | None = None) -> None:
+    import logging
+
+    logging.getLogger("agentsandbox").error(text, *values, exc_info=error)

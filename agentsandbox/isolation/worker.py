@@ -1,0 +1,252 @@
+"""What runs in an isolated process: the session of one sandbox, which obeys the host's messages.
+
+The host owns the files and the state of the shell; the worker has a copy of both. Each call begins
+with what the host has changed since the last one, and ends with what the script has changed
+(`kernel.fs.deltas`) and with the new state of the shell (`states`), which the host keeps in case
+this worker dies.
+
+What belongs to the host (its policy, its clock, its ears for output) stays there: the worker sends
+a request and waits for the answer. The whole process waits, so no other process of the sandbox runs
+meanwhile, as when the policy of an ordinary sandbox is called.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import signal
+import time
+import traceback
+from array import array
+from functools import partial
+
+from agentsandbox.commands import COMMANDS, names
+from agentsandbox.errors import LimitReached, PipeClosed
+from agentsandbox.isolation.confinement import confine
+from agentsandbox.isolation.messages import ProtocolError, Wire, packed
+from agentsandbox.isolation.proxies import Mounts, RemoteInput
+from agentsandbox.isolation.states import loaded, saved
+from agentsandbox.isolation.stubs import stub
+from agentsandbox.kernel.budget import CANCELLED
+from agentsandbox.kernel.fs.deltas import difference, patched
+from agentsandbox.kernel.fs.memory import MemoryFileSystem
+from agentsandbox.kernel.fs.nodes import number_from
+from agentsandbox.limits import Limits
+from agentsandbox.policy import request_of
+from agentsandbox.runtime.session import Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import socket
+    from collections.abc import Sequence
+    from typing import Any
+
+    from agentsandbox.contract.command import Command
+    from agentsandbox.host_input import HostInput
+    from agentsandbox.isolation.messages import Message
+    from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.kernel.fs.memory import Snapshot
+    from agentsandbox.result import ExecutionResult
+    from agentsandbox.shell.interpreter.forks import Kept
+    from agentsandbox.shell.interpreter.shell import Shell
+
+LARGEST = (1 << 32) - 1
+"""The largest message of the host, which is trusted."""
+
+_LONGEST_LOG = 20_000
+"""Characters of a report for the host's log."""
+
+
+class HostFailure(Exception):
+    """A function of the host raised; the host has logged it, and the script ends with status 70."""
+
+
+def serve(connection: socket.socket) -> None:
+    """Serve one sandbox until the host closes the connection."""
+    wire = Wire(connection, LARGEST)
+    number_from(os.getpid() << 32)  # those that the host gives out itself are small
+    wire.send("ready", {"pid": os.getpid()})
+    try:
+        message = wire.receive()
+        report = confine(Limits(**message.head["limits"]))
+        worker = Worker(wire, message)
+        wire.send("confined", {"report": report})
+        while True:
+            worker.execute(wire.receive())
+    except ProtocolError:  # the host is gone, or needs this worker no more
+        return
+    except BaseException:
+        text = traceback.format_exc()[-_LONGEST_LOG:]
+        wire.send("log", {}, text.encode("ascii", "backslashreplace"))
+        raise
+
+
+def new_session(
+    fs: MemoryFileSystem,
+    options: dict[str, Any],
+    clock: Any,
+    kept: Kept | None,
+    commands: Sequence[Command] = (),
+) -> Session:
+    """Return a session with the options that the host sent."""
+    return Session(
+        fs,
+        limits=fs.limits,
+        clock=clock,
+        seed=options["seed"],
+        commands=commands,
+        command_names=partial(sorted, {*names(), *[command.name for command in commands]}),
+        user=options["user"],
+        hostname=options["hostname"],
+        network=None,
+        available=COMMANDS,
+        script_errexit=options["script_errexit"],
+        jobs=options["jobs"],
+        environment=options["env"],
+        cwd=options["cwd"],
+        policy=None,
+        kept=kept,
+    )
+
+
+class Worker:
+    """The session of one sandbox."""
+
+    def __init__(self, wire: Wire, message: Message) -> None:
+        options = message.head
+        delta, state = message.parts(2)
+        self.wire = wire
+        self.limits = limits = Limits(**options["limits"])
+        clock = self._clock if options["clock"] else time.time
+        self.fs = fs = MemoryFileSystem(limits, time.time)
+        fs.uid = 0
+        self.mounts = Mounts(self._ask)
+        self.synced: Snapshot = patched(None, delta, limits, self._mounted(options["mounts"]))
+        fs.restore(self.synced)
+        fs.clock = clock
+        self._now: float | None = options["now"]
+        """The time until there is a call, in which the host can be asked."""
+        commands = [stub(name, usage, self._ask) for name, usage in options["commands"]]
+        kept = loaded(state, fs) if state else None
+        self.session = new_session(fs, options, clock, kept, commands)
+        if options["observed"]:
+            self.session.machine.on_skill_script = self._skill_script
+        signal.signal(signal.SIGUSR1, self._cancel)
+        logger = logging.getLogger("agentsandbox")
+        logger.handlers = [_ToHost(wire)]
+        logger.propagate = False
+
+    def _mounted(self, mounts: list[list[Any]]) -> tuple[tuple[str, FileSystem], ...]:
+        return tuple((path, self.mounts.proxy(number)) for path, number in mounts)
+
+    def _cancel(self, *_: object) -> None:
+        self.session.machine.budget.cancel()
+
+    def execute(self, message: Message) -> None:
+        """Run a script and answer with its result, the changed files and the shell's state."""
+        head = message.head
+        script, delta, stdin = message.parts(3)
+        session = self.session
+        if delta:
+            mounted = self._mounted(head["mounts"])
+            self.synced = patched(self.synced, delta, self.limits, mounted)
+            self.fs.restore(self.synced)
+        if session.cwd != head["directory"]:
+            session.change_directory(head["directory"])
+        session.use_skills([(path, name) for path, name in head["skills"]], head["active"])
+        self._now = None
+        source: bytes | HostInput | None = stdin if head["stdin"] else None
+        if head["stdin"] == "asked":
+            source = RemoteInput(self._ask)
+        execution = session.execution(
+            str(script, "utf-8", "surrogateescape"),
+            head["timeout"],
+            source,
+            head["env"],
+            head["cwd"],
+            head["args"],
+            head["state"],
+            self._write if head["live"] else None,
+            self._rule if head["policy"] else None,
+            None,
+        )
+        result = execution.run()
+        unread = source._unread() if isinstance(source, RemoteInput) else b""
+        self._send_result(result, unread, live=head["live"])
+
+    def _send_result(self, result: ExecutionResult, unread: bytes, *, live: bool) -> None:
+        session = self.session
+        now = self.fs.snapshot()
+        changed = difference(self.synced, now)
+        self.synced = now
+        entries = () if live else result._entries
+        self.wire.send(
+            "done",
+            {
+                "status": result.exit_code,
+                "limit": result.limit,
+                "cwd": session.cwd,
+                "jobs": len(session.machine.scheduler.processes),
+                "released": self.mounts.released,
+            },
+            changed,
+            saved(session.kept(running=False)),
+            array("I", [len(data) << 1 | stream & 1 for stream, data in entries]).tobytes(),
+            b"".join([data for _, data in entries]),
+            packed([f"{name}={value}" for name, value in session.exported().items()]),
+            unread,
+        )
+        self.mounts.released = []
+
+    # requests
+
+    def _ask(self, kind: str, head: dict[str, Any], *blobs: bytes) -> Message:
+        """Send a request and return the answer."""
+        self.wire.send(kind, head, *blobs)
+        message = self.wire.receive()
+        answer = message.head
+        budget = self.session.machine.budget
+        budget.deadline += answer["moved"]
+        if answer["verdict"] == "ended":
+            budget.cancel()
+            raise LimitReached(CANCELLED)
+        if answer["verdict"] == "closed":
+            raise PipeClosed
+        if answer["verdict"] == "failed":
+            raise HostFailure
+        return message
+
+    def _write(self, stream: str, data: bytes) -> None:
+        self._ask("output", {"stream": 1 if stream == "stdout" else 2}, data)
+
+    def _clock(self) -> float:
+        return float(self._ask("clock", {}).head["now"]) if self._now is None else self._now
+
+    def _skill_script(self, skill: str, path: str) -> None:
+        self._ask("skill", {"skill": skill, "path": path})
+
+    def _rule(self, shell: Shell, argv: Sequence[str], line: int) -> str | None:
+        request = request_of(shell, argv, line)
+        facts = {
+            "line": line,
+            "is_function": request.is_function,
+            "is_main": request.is_main,
+            "of_skill": request.skill is not None,
+        }
+        words = packed([request.cwd, request.skill or "", *argv])
+        refusal: str | None = self._ask("policy", facts, words).head["refusal"]
+        return refusal
+
+
+class _ToHost(logging.Handler):
+    """Sends what is logged to the host's log."""
+
+    def __init__(self, wire: Wire) -> None:
+        super().__init__()
+        self._wire = wire
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.exc_info is not None and isinstance(record.exc_info[1], HostFailure):
+            return  # the host has logged its own error
+        text = self.format(record)[-_LONGEST_LOG:]
+        self._wire.send("log", {}, text.encode("ascii", "backslashreplace"))
