@@ -126,6 +126,8 @@ def _last_end(seen: str, start: int, blanks: str, others: str) -> int:
     within the field.
     """
     kept = seen[start:].rstrip(blanks) if blanks else seen[start:]
+    import re
+
     if kept and others and re.match(f"[{others}]", kept[-1]):
         before = kept[:-1].rstrip(blanks) if blanks else kept[:-1]
         inner = f"[{re.escape(blanks)}{others}]"
