@@ -129,6 +129,7 @@ BROAD_HANDLERS = {
     "kernel/processes.py": "what ends a process is kept and raised in the first one",
     "runtime/event_loop.py": "what the event loop raises is raised where the script waits",
     "events.py": "an observer's error is logged, not raised",
+    "commands/sqlite3/database.py": "SQLite drops what a callback raises, so it is kept",
     "network/outside.py": "what ends a thread's work is raised where the process waits",
     "wasm/guest.py": "what ends a guest's thread is raised in its home",
     "isolation/session.py": "an error of the host's function ends the script, not the program",
@@ -145,7 +146,7 @@ OTHER_MEANINGS = {
     ),
     "git": (
         (
-            "cat chmod column date diff false file head mv patch rename rm sort stat "
+            "cat chmod clear column date diff false file git head mv patch rename rm sort stat "
             "tree true yes"
         ),
         "subcommands and options of git, kinds of objects, booleans",
@@ -178,7 +179,7 @@ OTHER_MEANINGS = {
         "",
         "what programs do, most of which are not here, that a stranger's scripts call",
     ),
-    "profiles": ("diff git timeout", "arguments of an agent's tools; what may be absent"),
+    "profiles": ("curl diff git timeout wget", "arguments of tools; what may be absent"),
     "files": ("file link tar timeout zip", "kinds of entries and of archives, a limit"),
     "manager.py": ("id", "an argument"),
     "isolation": (
@@ -640,6 +641,7 @@ def test_light_rooms_do_not_import_what_is_slow() -> None:
         "files",
         "javascript",
         "isolation",
+        "git",
         "__main__",
     }
     broken = []

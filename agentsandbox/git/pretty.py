@@ -289,11 +289,12 @@ class Mailmap:
         for line in text.split("\n"):
             repository.git.budget.step()
             found = re.fullmatch(
-                r"\s*([^#<][^<]*?)?\s*<([^<>]*)>(?:\s*([^<]*?)\s*<([^<>]*)>)?\s*(?:#.*)?", line
+                r"([^<]*+)<([^<>]*+)>(?:([^<]*+)<([^<>]*+)>)?+\s*+(?:#.*)?", line
             )
-            if found is None:
+            if found is None or found[1].lstrip().startswith("#"):
                 continue
             name, mail, old_name, old_mail = found.groups()
+            name, old_name = name.strip(), (old_name or "").strip()
             if old_mail is None:
                 self.rules["", mail.lower()] = (name or "", "")
             else:

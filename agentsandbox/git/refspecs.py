@@ -69,7 +69,8 @@ def find_remote_ref(names: Iterable[str], name: str) -> str | None:
     if name == "@":
         name = "HEAD"
     for rule in (*_RULES, "refs/remotes/{}/HEAD"):
-        full = rule.format(name)
+        before, _, after = rule.partition("{}")
+        full = before + name + after
         if full in known:
             return full
     return None

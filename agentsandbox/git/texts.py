@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.git.errors import Fatal
 from agentsandbox.kernel.streams import decode
 
@@ -125,7 +123,7 @@ def sanitized_subject(message: bytes) -> str:
             out.append(character)
         else:
             space |= 1
-    return re.sub(r"[.-]+\Z", "", "".join(out))
+    return "".join(out).rstrip(".-")
 
 
 def wrap_text(text: str, width: int, first: int, others: int) -> str:

@@ -45,6 +45,11 @@ def parse_trailers(message: bytes) -> list[tuple[str, str]]:
     return found
 
 
+def _unfolded(blanks: re.Match[str]) -> str:
+    """Return one blank for a line end with an indentation behind it."""
+    return " " if "\n" in blanks[0][:-1] else blanks[0]
+
+
 def format_trailers(message: bytes, options: str) -> str:
     """Return the trailers of a message as %(trailers:OPTIONS) shows them."""
     keys: list[str] = []
@@ -80,7 +85,7 @@ def format_trailers(message: bytes, options: str) -> str:
         if keys and key.lower() not in keys:
             continue
         if unfold:
-            value = re.sub(r"\s*\n\s+", " ", value)
+            value = re.sub(r"(?<!\s)\s++", _unfolded, value)
         out.append(value if value_only else key if key_only else f"{key}{key_separator}{value}")
     del only
     if separator is not None:

@@ -60,7 +60,7 @@ def wrong(sandbox: Sandbox, options: SandboxOptions) -> None:
     sandbox.stats()["files"]  # refused
     sandbox.restore("before")  # refused
     Limits(memory=5)  # refused
-    NetworkPolicy(allow_private="no")  # refused
+    NetworkPolicy(allow_private=5)  # refused
 
 
 async def wrong_in_a_loop(sandbox: Sandbox) -> None:

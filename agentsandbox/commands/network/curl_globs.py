@@ -17,7 +17,7 @@ __all__ = ["expand", "with_parts"]
 _MOST = 100_000
 """URLs of one pattern."""
 _RANGE = re.compile(r"\[(?:([A-Za-z])-([A-Za-z])|(\d{1,15})-(\d{1,15}))(?::(\d{1,15}))?\]")
-_ADDRESS = re.compile(r"\[[0-9A-Fa-f:.%]*:[0-9A-Fa-f:.%]*\]")
+_ADDRESS = re.compile(r"\[[0-9A-Fa-f.%]*+:[0-9A-Fa-f:.%]*+\]")
 
 
 def expand(pattern: str, budget: Budget) -> Iterator[tuple[str, Sequence[str]]]:

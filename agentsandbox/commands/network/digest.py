@@ -13,7 +13,10 @@ if TYPE_CHECKING:
 
 __all__ = ["digest_answer"]
 
-_PART = re.compile(r'([A-Za-z-]{1,40})\s*=\s*(?:"((?:[^"\\]|\\.){0,2000})"|([^",\s]{0,2000}))')
+_PART = re.compile(
+    r"(?<![A-Za-z-])([A-Za-z-]{1,40}+)\s*+=\s*+"
+    r'(?:"((?:[^"\\]|\\.){0,2000}+)"|([^",\s]{0,2000}+))'
+)
 _ALGORITHMS: dict[str, Callable[[bytes], hashlib._Hash]] = {
     "MD5": hashlib.md5, "MD5-SESS": hashlib.md5,
     "SHA-256": hashlib.sha256, "SHA-256-SESS": hashlib.sha256,

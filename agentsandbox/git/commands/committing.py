@@ -294,11 +294,11 @@ class _Committing:
             date = f"@{person.seconds} {person.zone:+05d}"
         given = options.get("author")
         if given is not None:
-            found = re.fullmatch(r"\s*(.*?)\s*<([^<>]*)>\s*", given)
-            if found is None:
-                name, mail = self._author_like(given)
+            before, bracket, address = given.strip().rpartition("<")
+            if bracket and address.endswith(">") and ">" not in address[:-1]:
+                name, mail = before.strip(), address[:-1]
             else:
-                name, mail = found.groups()
+                name, mail = self._author_like(given)
         if options.get("date") is not None:
             date = self._given_date(options.text("date"))
         if name is None or mail is None:
@@ -400,7 +400,9 @@ class _Committing:
             subject = subject_of(repository.objects.commit(commit).message)
             text = b"squash! " + subject + b"\n\n" + text
         for trailer in options.all("trailer"):
-            text = with_trailer(text, encode(re.sub(r"\s*[=:]\s*", ": ", trailer, count=1)))
+            parts = re.split("[=:]", trailer, maxsplit=1)
+            shown = f"{parts[0].rstrip()}: {parts[1].lstrip()}" if len(parts) > 1 else trailer
+            text = with_trailer(text, encode(shown))
         if options.on("signoff"):
             ident = repository.ident("committer").rpartition(b">")[0] + b">"
             text = with_trailer(text, b"Signed-off-by: " + ident)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.git.commands.committing import with_trailer
 from agentsandbox.git.editor import edit
 from agentsandbox.git.errors import BadUsage, Fatal, Plain
@@ -322,11 +320,10 @@ class _Merging:
         repository, name = self.repository, self.name
         ref = find_ref(repository, name)
         body = ""
-        early = re.fullmatch(r"(.+?)((?:\^|~\d*)+)", name)
-        if ref is None and early and (
-            find_ref(repository, f"refs/heads/{early[1]}") is not None
-        ):  # fmt: skip
-            shown = f"branch '{early[1]}' (early part)"
+        base = _without_steps(name)
+        is_early = base not in ("", name)
+        if ref is None and is_early and find_ref(repository, f"refs/heads/{base}") is not None:
+            shown = f"branch '{base}' (early part)"
         elif ref is None:
             shown = f"commit '{name}'"
         elif ref[0].startswith("refs/heads/"):
@@ -442,6 +439,20 @@ class _Merging:
         if self.repository.read_file("MERGE_HEAD") is None:
             raise Fatal("There is no merge in progress (MERGE_HEAD missing).")
         return commit(self.git, [])
+
+
+def _without_steps(name: str) -> str:
+    """Return a revision without the `^` and `~N` at its end."""
+    end = len(name)
+    while end:
+        at = end
+        while name[at - 1 : at].isdigit():
+            at -= 1
+        if name[at - 1 : at] == "~" or (at == end and name[at - 1] == "^"):
+            end = at - 1
+        else:
+            break
+    return name[:end]
 
 
 def merge_base(git: Invocation, words: list[str]) -> int:

@@ -322,7 +322,10 @@ def ls_tree(git: Invocation, words: list[str]) -> int:
     whole = options.on("full-tree")
     prefix = b"" if whole else repository.prefix
     wanted = [
-        encode(re.sub(r"/+\Z", "/", path)) if whole else _joined(prefix, path) for path in paths
+        encode(path.rstrip("/") + ("/" if path.endswith("/") else ""))
+        if whole
+        else _joined(prefix, path)
+        for path in paths
     ]
     if not paths and prefix:
         wanted = [prefix]

@@ -14,39 +14,45 @@ if TYPE_CHECKING:
     from agentsandbox.git.diff.hunks import LineDiff
     from agentsandbox.kernel.budget import Budget
 
-_TRAILING = re.compile(rb"[ \t\r\v\f]+\Z")
-_SPACE_BEFORE_TAB = re.compile(rb"[ \t]* +\t")
+_BLANKS = b" \t\r\v\f"
+_INDENT = re.compile(rb"[ \t]*+")
 _MARKER = re.compile(rb"(?:<{7}|>{7}|={7}|\|{7})(?:\s|\Z)")
 
 
 def errors_of(line: bytes) -> list[str]:
     """Return the names of the errors of a line without its end."""
     found = []
-    if _TRAILING.search(line):
+    if line[-1:] and line[-1:] in _BLANKS:
         found.append("trailing whitespace")
-    if _SPACE_BEFORE_TAB.match(line):
+    if _before_tab(line):
         found.append("space before tab in indent")
     return found
 
 
+def _before_tab(line: bytes) -> bytes:
+    """Return the indentation up to the last tab behind a space; empty without one."""
+    indent = _INDENT.match(line)
+    assert indent is not None
+    return indent[0][: indent[0].rfind(b" \t") + 2] if b" \t" in indent[0] else b""
+
+
 def highlighted(line: bytes, color: bytes, error: bytes, reset: bytes) -> bytes:
     """Return an added line in its colour, with errors in theirs."""
-    tail = _TRAILING.search(line)
-    end = tail.start() if tail else len(line)
+    end = len(line.rstrip(_BLANKS))
     out = b""
     at = 0
-    lead = _SPACE_BEFORE_TAB.match(line[:end])
+    lead = _before_tab(line[:end])
     if lead:
-        for piece in re.finditer(rb" +(?=\t)|\t", lead[0]):
+        for piece in re.finditer(rb"(?<! ) ++(?=\t)|\t", lead):
             if piece[0] == b"\t":
                 out += b"\t"
             else:
                 out += error + piece[0] + reset
-        at = lead.end()
+        at = len(lead)
     if end > at:
         out += color + line[at:end] + reset
-    if tail:
-        out += error + tail[0] + reset
+    if end < len(line):
+        out += error + line[end:] + reset
     return out
 
 
