@@ -16,7 +16,7 @@ from __future__ import annotations
 import functools
 import re
 
-from agentsandbox.git.errors import BadUsage
+from agentsandbox.git.errors import BadUsage, Fatal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -281,3 +281,10 @@ def _cluster(
             raise BadUsage(f"switch `{letter}' requires a value", usage=False)
         return True
     return True
+
+
+def refuse_absent(options: Options, command: str, names: Sequence[str]) -> None:
+    """Refuse, by name, options that are known to git and absent here."""
+    for name in names:
+        if options.given(name):
+            raise Fatal(f"git {command} --{name} is not supported in this sandbox")

@@ -12,7 +12,7 @@ from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL
-from agentsandbox.git.options import Options, parse_options
+from agentsandbox.git.options import Options, parse_options, refuse_absent
 from agentsandbox.git.packing import copy_store
 from agentsandbox.git.refs import is_branch_name, is_ref_name
 from agentsandbox.git.remotes import (
@@ -131,6 +131,7 @@ def clone(git: Invocation, words: list[str]) -> int:
 
 
 def _refuse(options: Options) -> None:
+    refuse_absent(options, "clone", ("shared",))
     if options.given("recurse-submodules"):
         raise Fatal("git clone --recurse-submodules is not supported in this sandbox")
     if options.on("bare") and options.given("separate-git-dir"):

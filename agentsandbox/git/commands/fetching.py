@@ -7,7 +7,7 @@ from agentsandbox.git.errors import Fatal, GitError, MissingObject, Plain, Quit
 from agentsandbox.git.history import is_ancestor
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import is_object_name
-from agentsandbox.git.options import Options, parse_options
+from agentsandbox.git.options import Options, parse_options, refuse_absent
 from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.refspecs import Refspec, find_remote_ref, local_name, pretty
@@ -534,6 +534,7 @@ def _action(git: Invocation) -> str:
 
 def fetch(git: Invocation, words: list[str]) -> int:
     options = parse_options(USAGES["fetch"], words)
+    refuse_absent(options, "fetch", ("keep", "atomic"))
     operands = options.operands
     repository = git.repository
     action = _action(git)
@@ -796,6 +797,7 @@ def _say_nothing_to_merge(git: Invocation, name: str, branch: str, operands: lis
 def ls_remote(git: Invocation, words: list[str]) -> int:
     # long: which references, and how each is printed
     options = parse_options(USAGES["ls-remote"], words)
+    refuse_absent(options, "ls-remote", ("upload-pack",))
     operands = options.operands
     name = operands[0] if operands else ""
     if not name:

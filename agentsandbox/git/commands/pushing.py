@@ -8,7 +8,7 @@ from agentsandbox.git.history import is_ancestor
 from agentsandbox.git.hooks import hook_path
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL, is_object_name
-from agentsandbox.git.options import Options, parse_options
+from agentsandbox.git.options import Options, parse_options, refuse_absent
 from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.refspecs import Refspec, find_remote_ref, pretty
 from agentsandbox.git.remotes import (
@@ -80,6 +80,7 @@ without using the '--force' option.""",
 
 def push(git: Invocation, words: list[str]) -> int:
     options = parse_options(USAGES["push"], words)
+    refuse_absent(options, "push", ("force-if-includes",))
     repository = git.repository
     operands = options.operands
     _check(options, operands)
