@@ -33,6 +33,23 @@ _INTERPRETERS = ("python3", "python")
 _SYSTEM = ("/usr/bin/", "/bin/")
 _S_IFIFO, _S_IFCHR = 0o010000, 0o020000
 
+_BOOT = """\
+import sys
+del sys.argv[0]
+name = sys.argv[0]
+with open(name, "rb") as file:
+    data = file.read()
+if name.endswith(".pyc"):
+    import marshal
+    code = marshal.loads(memoryview(data)[16:])
+else:
+    code = compile(data, name, "exec", dont_inherit=True)
+del file, data, name
+exec(code)
+"""
+"""What runs the prelude's first file. The interpreter could run a file itself, but imports
+`pkgutil` and what that needs first, a third of the time of a call."""
+
 _USAGE = """
 Usage: python3 [OPTION]... [-c CMD | -m MODULE | FILE | -] [ARG]...
 Run a Python program.
@@ -102,7 +119,7 @@ def _run(runtime: PythonRuntime, ctx: CommandContext, words: Sequence[str]) -> i
         guest = Guest(engine, module, ctx, memory_bytes=runtime.memory_bytes)
         door = Door(runtime, ctx, guest, executable)
         status_code = guest.run(
-            [executable, start, *words],
+            [executable, "-c", _BOOT, start, *words],
             {**ctx.env, "PYTHONTZPATH": ""},
             image,
             lambda guest: _streams(guest, ctx),
