@@ -205,6 +205,11 @@ class Config:
         self.values.append(Value(normal_key(key), text, "command line:", scope, 0, 0))
         self._last = None
 
+    def keep(self, accepts: Callable[[str], bool]) -> None:
+        """Forget the values of all other keys."""
+        self.values = [value for value in self.values if accepts(value.key)]
+        self._last = None
+
     def _include(self, value: Value, path: str) -> None:
         section, _, rest = value.key.partition(".")
         if section not in ("include", "includeif") or not value.key.endswith(".path"):
