@@ -10,7 +10,7 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from agentsandbox.contract.command import CommandContext
 
@@ -33,6 +33,8 @@ class Surroundings:
         """The values of `-c`."""
         self.sink: list[bytes] | None = None
         """What is written, to both streams, if it is collected and not shown."""
+        self.accepts: Callable[[str], bool] | None = None
+        """Which keys of configuration hold; all by default."""
         self._out: list[bytes] = []
         self._size = 0
 
