@@ -37,6 +37,8 @@ class Options:
         self.style = config.get("merge.conflictstyle", "merge")
         self.favor = ""
         self.algorithm = "histogram"
+        self.folders = config.get("merge.directoryrenames", "conflict").lower()
+        """What is done with files in directories that the other side renamed."""
         self.renames = config.flag(
             "merge.renames", config.get("diff.renames", "true") not in ("false", "no", "off", "0")
         )

@@ -142,7 +142,7 @@ class Application:
         try:
             for name in self.options.operands or ["-"]:
                 status |= self.apply_text(*self._read(name))
-            self._report_whitespace()
+            self.report_whitespace()
         except GitError as error:
             if error.message:
                 applier.error(error.message)
@@ -172,7 +172,7 @@ class Application:
         """Apply the patches of a text; GitError if that is not possible."""
         applier, options = self.applier, self.options
         applier.how.blank_end = lambda line: self._note(name, "new blank line at EOF", line, b"+")
-        patches = self._patches(data, name)
+        patches = self.read_patches(data, name)
         if patches is None:
             if options.on("allow-empty"):
                 return 0
@@ -196,7 +196,7 @@ class Application:
             self._show(patches)
         return status
 
-    def _patches(self, data: bytes, name: str) -> list[Patch] | None:
+    def read_patches(self, data: bytes, name: str) -> list[Patch] | None:
         """Return the patches that are used, None if there is none in the text."""
         options = self.options
         how = HowToRead()
@@ -252,7 +252,8 @@ class Application:
             return
         self.applier.say(f"{name}:{line}: {text}.\n{decode(shown)}")
 
-    def _report_whitespace(self) -> None:
+    def report_whitespace(self) -> None:
+        """Print how many errors of whitespace there were; GitError if that is an error."""
         count, how = self.space_errors, self.applier.how
         if not count:
             return

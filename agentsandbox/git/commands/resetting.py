@@ -174,6 +174,11 @@ def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> N
     switch_trees(git, old, tree, action="reset")
 
 
+def reset_carefully(git: Invocation, old: str, tree: str) -> None:
+    """Move from one tree to another: staged changes go, local changes stay."""
+    _careful(git, old, tree, "merge")
+
+
 def _keep_intent(before: Index, made: Index) -> None:
     for entry in before:
         if not entry.stage and made.get(entry.path) is None:
