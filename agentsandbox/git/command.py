@@ -23,6 +23,7 @@ VERSION = "2.39.5"
 MODULES = {
     "adding": "add rm mv",
     "applying": "apply",
+    "bisecting": "bisect",
     "branching": "branch",
     "clone": "clone",
     "cloning": "init",
