@@ -285,12 +285,12 @@ class Config:
         }
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """Return a boolean; Fatal if it is none."""
+        """Return the value as a boolean; Fatal if it does not spell one."""
         found = self._index().get(key)
         return default if found is None else as_bool(found.text, key)
 
     def number(self, key: str, default: int) -> int:
-        """Return an integer; Fatal if it is none."""
+        """Return the value as an integer; Fatal if it does not spell one."""
         found = self._index().get(key)
         return default if found is None else as_int(found.text or "", key, found.origin)
 
