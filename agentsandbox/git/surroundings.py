@@ -10,7 +10,7 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from agentsandbox.contract.command import CommandContext
 
@@ -31,6 +31,8 @@ class Surroundings:
         self.arguments: list[str] = []
         self.settings: list[tuple[str, str | None]] = []
         """The values of `-c`."""
+        self.accepts: Callable[[str], bool] | None = None
+        """Which keys of configuration hold; all by default."""
         self._out: list[bytes] = []
         self._size = 0
 

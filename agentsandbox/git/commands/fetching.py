@@ -252,7 +252,7 @@ class Fetcher:
         return self._checked(found)
 
     def _checked(self, found: list[Fetched]) -> list[Fetched]:
-        """Refuse names that are none, and two sources for one target."""
+        """Refuse invalid names of references, and two sources for one target."""
         targets: dict[str, str] = {}
         kept: dict[tuple[str, str], Fetched] = {}
         for each in found:

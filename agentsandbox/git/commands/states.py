@@ -581,11 +581,11 @@ class _IndexUpdate:
             self.repository.need_worktree()
             return
         if really:
-            for key, entry in list(self.index.entries.items()):
+            for entry in list(self.index):
                 if entry.assumed:
                     fresh = entry.copy()
                     fresh.assumed = False
-                    self.index.entries[key] = fresh
+                    self.index.replace(fresh)
         found = scan_worktree(self.tree, self.index)
         for path in self.index.unmerged():
             if "unmerged" not in self.flags and "q" not in self.flags:

@@ -14,7 +14,18 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 _DEFAULT_FIELDS = lazily(r"[^ \t\n]+")
-_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
+_MAGIC = lazily(r"[*?\[]|[+@!]\(")
+_SEARCHED = 4096
+"""Characters up to which one expression is quicker than a search for each mark."""
+
+
+def has_magic(text: str) -> bool:
+    """Whether a text may be a pattern of file names."""
+    if len(text) <= _SEARCHED:
+        return _MAGIC.search(text) is not None
+    return any(mark in text for mark in "*?[") or (
+        "(" in text and any(mark in text for mark in ("+(", "@(", "!("))
+    )
 
 
 _MANY = 4096
@@ -188,7 +199,7 @@ class FieldBuilder:
             self.opened = True
             self.text.append(text)
             self.pattern.append(text)
-            if not self.magic and _MAGIC.search(text):
+            if not self.magic and has_magic(text):
                 self.magic = True
 
     def expanded(self, text: str) -> None:
@@ -226,13 +237,13 @@ class FieldBuilder:
             )
         else:
             self.pattern.append(text)
-        if not self.magic and _MAGIC.search(text):
+        if not self.magic and has_magic(text):
             self.magic = True
 
     @staticmethod
     def _active_backslash(text: str) -> bool:
         """A backslash in an expansion quotes only inside a pattern."""
-        return _MAGIC.search(text) is not None
+        return has_magic(text)
 
     def end(self) -> None:
         """Close the field, if one is open."""
