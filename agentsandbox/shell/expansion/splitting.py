@@ -9,8 +9,10 @@ from agentsandbox.kernel.quoting import quote_glob
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterator
 
     from agentsandbox.kernel.accounts import Scale
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 _DEFAULT_FIELDS = lazily(r"[^ \t\n]+")
@@ -64,15 +66,40 @@ _LONG = 65536
 """Characters from which on the fields of a text are counted before they are made."""
 
 
-def split_fields(text: str, ifs: str) -> list[str]:
-    """Split an unquoted expansion that is a whole word into fields."""
+def _delimiters_in(text: str, ifs: str, budget: Budget) -> Iterator[re.Match[str]]:
+    """Yield the delimiters in a long text, with looks at the clock."""
+    import re
+
+    seek = re.compile(f"[{re.escape(ifs)}]").search
+    delimiter = _delimiters(ifs).match
+    position = 0
+    while position < len(text):
+        budget.step()
+        found = seek(text, position, position + _LONG)
+        if found is None:
+            position += _LONG
+            budget.work(8 * _LONG)
+            continue
+        match = delimiter(text, found.start())
+        assert match is not None
+        yield match
+        position = match.end()
+
+
+def split_fields(text: str, ifs: str, budget: Budget | None = None) -> list[str]:
+    """Split an unquoted expansion that is a whole word into fields.
+
+    With a budget, it draws steps for what it passes over.
+    """
     if ifs == " \t\n":
         return _DEFAULT_FIELDS.findall(text)
     if not ifs:
         return [text] if text else []
     fields: list[str] = []
     start = 0
-    for match in _delimiters(ifs).finditer(text):
+    for match in (
+        _delimiters(ifs).finditer(text) if budget is None else _delimiters_in(text, ifs, budget)
+    ):
         if (
             match.lastgroup
             or match.start() > start
@@ -215,7 +242,11 @@ class FieldBuilder:
         if len(text) > _LONG:
             host.budget.make(len(text))
             host.budget.charge(16 * sum(map(text.count, set(ifs))))
-        for match in _delimiters(ifs).finditer(text):
+        for match in (
+            _delimiters(ifs).finditer(text)
+            if len(text) <= _LONG
+            else _delimiters_in(text, ifs, host.budget)
+        ):
             start = match.start()
             if start > position:
                 self._piece(text[position:start])

@@ -628,18 +628,24 @@ def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
     """Split a long text piece by piece, each ending at a blank, and look at the clock between."""
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):
-        return split_fields(value, ifs)
-    import re
-
-    end_of_piece = re.compile(f"[{ifs}]")
+        return split_fields(value, ifs, host.budget)
     fields: list[str] = []
-    position = 0
-    while position < len(value):
-        end = end_of_piece.search(value, position + _LONG)
-        stop = len(value) if end is None else end.start()
-        fields += split_fields(value[position:stop], ifs)
-        position = stop
+    opened: list[str] = []
+    """The pieces of a field that the last piece did not end."""
+    for start in range(0, len(value), _LONG):
         host.budget.step(SLICE)
+        piece = value[start : start + _LONG]
+        found = split_fields(piece, ifs)
+        if opened and (piece[0] in ifs or len(found) > 1 or piece[-1] in ifs):
+            if piece[0] not in ifs:
+                opened.append(found.pop(0))
+            fields.append("".join(opened))
+            opened = []
+        if found and piece[-1] not in ifs:
+            opened.append(found.pop())
+        fields += found
+    if opened:
+        fields.append("".join(opened))
     return fields
 
 

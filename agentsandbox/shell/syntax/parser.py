@@ -681,7 +681,7 @@ class Parser(WordReader):
 
     def _redirection(self) -> Redirection | None:
         text, start = self.text, self.position
-        match = _REDIRECTION.match(text, start)
+        match = _REDIRECTION.match(text, start, start + _LONGEST_MATCHED)
         if match is None:
             return None
         number, variable, operator = match.groups()
