@@ -24,7 +24,7 @@ from unittest import mock
 
 from agentsandbox import Limits, Sandbox
 from agentsandbox.commands import names
-from tests.security.fuzzing import BUILTINS, options_of, quote
+from tests.security.fuzzing import options_of, quote
 
 __all__ = ["DEADLINE", "base_sandbox", "make_script", "overshoot"]
 
