@@ -146,7 +146,7 @@ OTHER_MEANINGS = {
     ),
     "git": (
         (
-            "cat chmod clear column date diff false file git head mv patch rename rm sort stat "
+            "cat chmod clear column date diff false file git grep head mv patch rename rm sort stat "
             "tree true yes"
         ),
         "subcommands and options of git, kinds of objects, booleans",
