@@ -113,7 +113,7 @@ def split_fields(text: str, ifs: str, budget: Budget | None = None) -> list[str]
     return fields
 
 
-def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
+def split_read(text: str, ifs: str, count: int, escaped: set[int], budget: Budget) -> list[str]:
     """Split a line for `read` into at most `count` fields (-1: no bound); the last one takes the
     rest.
 
@@ -130,14 +130,23 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
     ).match  # fmt: skip
     seen = _masked(text, escaped, ifs) if escaped else text
     fields: list[str] = []
-    position, size = len(seen) - len(seen.lstrip(blanks)) if blanks else 0, len(text)
+    position, size = 0, len(text)
+    if blanks:
+        leading = re.compile(f"[{blanks}]*+").match(seen)
+        position = 0 if leading is None else leading.end()
     while position < size:
         if count >= 0 and len(fields) == count - 1:
             fields.append(text[position : _last_end(seen, position, blanks, others)])
             return fields
         start = position
-        found = seek(seen, position)
-        position = size if found is None else found.start()
+        while position < size:
+            found = seek(seen, position, position + _LONG)
+            if found is not None:
+                position = found.start()
+                break
+            position = min(size, position + _LONG)
+            if size > _LONG:
+                budget.work(8 * _LONG)
         fields.append(text[start:position])
         delimiter = between(seen, position)
         assert delimiter is not None
