@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.trees import FrozenTree
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
+    from agentsandbox.review import SandboxGit
     from agentsandbox.runtime.observation import Observation
     from agentsandbox.runtime.session import Execution, Session
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
@@ -248,6 +249,13 @@ class Sandbox:
         from agentsandbox.files import SandboxFiles
 
         return SandboxFiles(self)
+
+    @property
+    def git(self) -> SandboxGit:
+        """The git repositories, to review what an agent did: differences, commits, patches."""
+        from agentsandbox.review import SandboxGit
+
+        return SandboxGit(self)
 
     @property
     def history(self) -> tuple[ExecutionResult, ...]:

@@ -30,7 +30,7 @@ LAYERS = {
     "git": 4.5,
     "shell": 5, "commands": 5, "wasm": 5,
     "policy": 6, "analysis": 6, "files": 6, "python": 6, "javascript": 6,
-    "skills": 7,
+    "skills": 7, "review": 7,
     "runtime": 8,
     "options": 9, "isolation": 9,
     "sandbox": 10,
@@ -182,6 +182,7 @@ OTHER_MEANINGS = {
     "profiles": ("curl diff git timeout wget", "arguments of tools; what may be absent"),
     "files": ("file link tar timeout zip", "kinds of entries and of archives, a limit"),
     "manager.py": ("id", "an argument"),
+    "review.py": ("git head", "the name in a context, an argument"),
     "isolation": (
         (
             "chmod file git hostname id link lzma mkdir mkfifo readlink realpath rename rmdir "
@@ -642,6 +643,7 @@ def test_light_rooms_do_not_import_what_is_slow() -> None:
         "javascript",
         "isolation",
         "git",
+        "review",
         "__main__",
     }
     broken = []

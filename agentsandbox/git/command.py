@@ -37,6 +37,7 @@ MODULES = {
     "parsing": "rev-parse",
     "picking": "cherry-pick revert",
     "pushing": "push",
+    "rebasing": "rebase",
     "referring": "symbolic-ref update-ref show-ref for-each-ref",
     "remoting": "remote",
     "resetting": "reset",

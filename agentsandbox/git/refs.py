@@ -237,8 +237,10 @@ class Refs:
             if other is not None:
                 raise Fatal(f"cannot lock ref '{name}': '{other}' exists; cannot create '{name}'")
             self._clear_folders(path)
+        is_new = before != oid or (not deref and self.symbolic(name) is not None)
         self.write_file(path, encode(f"{oid}\n"))
-        self.log(name, before, oid, message)
+        if is_new:
+            self.log(name, before, oid, message)
         if given != name:
             self.log(given, before, oid, message)
         elif name.startswith("refs/heads/") and self.target("HEAD") == name:

@@ -9,7 +9,7 @@ from agentsandbox.git.config import Config, environment_values
 from agentsandbox.git.dates import local_zone, parse_exact
 from agentsandbox.git.errors import Fatal, GitError, Plain
 from agentsandbox.git.index import Index, format_index, parse_index
-from agentsandbox.git.objects import Cache, ObjectStore
+from agentsandbox.git.objects import Cache, ObjectStore, is_object_name
 from agentsandbox.git.refs import LOCKED, Refs
 from agentsandbox.kernel.streams import decode, encode
 
@@ -243,6 +243,17 @@ class Repository:
         grafted = self._grafts.get(oid)
         return self.objects.commit(oid).parents if grafted is None else grafted
 
+    def keep_real_parents(self) -> None:
+        """Let history end only where a parent is missing, whatever the file `shallow` says."""
+        text = self.read_file("shallow") or ""
+        self._grafts = {
+            oid: ()
+            for line in text.split("\n")
+            if is_object_name(oid := line.strip())
+            and oid in self.objects
+            and any(parent not in self.objects for parent in self.objects.commit(oid).parents)
+        }
+
     def forget_grafts(self) -> None:
         """Read at the next need where history ends."""
         self._grafts = None
@@ -416,6 +427,8 @@ def load_config(git: Surroundings, repository: Repository | None) -> Config:
             raise Plain(
                 f"error: {error.message}\nfatal: unable to parse command-line config", 128
             ) from None
+    if git.accepts is not None:
+        config.keep(git.accepts)
     return config
 
 

@@ -20,7 +20,8 @@ _LONG = 4096
 """Characters from which on several replacements in C are quicker than one expression."""
 
 
-def _whole(text: str) -> Iterable[str]:
+def whole(text: str) -> Iterable[str]:
+    """Return a text in one piece."""
     return (text,)
 
 
@@ -57,7 +58,7 @@ def _backslashed(text: str, characters: str) -> str:
     return text
 
 
-def needs_ansi(text: str, pieces: Pieces = _whole) -> bool:
+def needs_ansi(text: str, pieces: Pieces = whole) -> bool:
     """Whether only `$'…'` can show the text: control characters, or bytes that are not UTF-8."""
     if len(text) > _LONG:
         return any(map(_is_unprintable, pieces(text)))
@@ -87,7 +88,7 @@ class _AnsiTable(dict[int, str]):
         return shown
 
 
-def ansi_quote(text: str, pieces: Pieces = _whole) -> str:
+def ansi_quote(text: str, pieces: Pieces = whole) -> str:
     """Quote as `$'…'`."""
     table = _AnsiTable()
     if len(text) <= _LONG:
@@ -110,7 +111,7 @@ def _ansi_escaped(text: str, table: _AnsiTable) -> str:
     return text
 
 
-def backslash_quote(text: str, pieces: Pieces = _whole) -> str:
+def backslash_quote(text: str, pieces: Pieces = whole) -> str:
     """Quote as `printf %q`: backslashes, `$'…'` for control characters, `''` for ""."""
     if not text:
         return "''"
@@ -130,12 +131,12 @@ def single_quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def shell_quote_single(text: str, pieces: Pieces = _whole) -> str:
+def shell_quote_single(text: str, pieces: Pieces = whole) -> str:
     """Quote as `${x@Q}`: single quotes, `$'…'` for control characters."""
     return ansi_quote(text, pieces) if needs_ansi(text, pieces) else single_quote(text)
 
 
-def declare_quote_double(text: str, pieces: Pieces = _whole) -> str:
+def declare_quote_double(text: str, pieces: Pieces = whole) -> str:
     """Quote as `declare -p`: double quotes, `$'…'` for control characters."""
     if needs_ansi(text, pieces):
         return ansi_quote(text, pieces)
@@ -154,14 +155,14 @@ def has_metacharacters(text: str) -> bool:
     )
 
 
-def quote_if_needed(text: str, pieces: Pieces = _whole) -> str:
+def quote_if_needed(text: str, pieces: Pieces = whole) -> str:
     """Quote as `set`: like `shell_quote_single` where it is needed; "" stays empty."""
     if needs_ansi(text, pieces):
         return ansi_quote(text, pieces)
     return single_quote(text) if has_metacharacters(text) else text
 
 
-def trace_quote(text: str, pieces: Pieces = _whole) -> str:
+def trace_quote(text: str, pieces: Pieces = whole) -> str:
     """Quote as `set -x`: single quotes where needed, `$'…'` for a lone control character."""
     if not text or has_metacharacters(text):
         return single_quote(text)

@@ -70,6 +70,12 @@ def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> l
     return pieces
 
 
+_BLOCK = 16384
+"""Characters of a block of records."""
+_RECORDS = 256
+"""About how many records a block has if they are short."""
+
+
 class Separator:
     """How records end: `kind` is "character", "paragraph" or "pattern"."""
 
@@ -132,10 +138,9 @@ class RecordReader:
         """Return many records that end by a character; None at the end of the input."""
         while True:
             text, start = self._text, self._position
-            last = text.rfind(separator, start)
+            last = self._block_end(separator)
             if last >= 0:
-                self._text = text[last + 1 :]
-                self._position = 0
+                self._position = last + 1
                 self.terminator = separator
                 self.block_text = text = text[start:last]
                 return text.split(separator)
@@ -145,6 +150,19 @@ class RecordReader:
                 self.terminator = ""
                 self.block_text = rest
                 return [rest] if rest else None
+
+    def _block_end(self, separator: str) -> int:
+        """Return where a block of not too many records ends, -1 if no record ends yet.
+
+        A program may do much with a record, and between two blocks it looks at the clock.
+        """
+        text, start = self._text, self._position
+        if len(text) - start > _BLOCK:
+            count = text.count(separator, start, start + _BLOCK)
+            size = _BLOCK if count <= _RECORDS else _BLOCK * _RECORDS // count
+            last = text.rfind(separator, start, start + size)
+            return last if last >= 0 else text.find(separator, start + size)
+        return text.rfind(separator, start)
 
     def push_back(self, records: list[str], separator: str) -> None:
         """Take back records that were not used: RS has changed."""

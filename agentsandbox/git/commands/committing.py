@@ -105,13 +105,13 @@ class _Committing:
             if self.head is None:
                 raise Fatal("You have nothing to amend.")
             if self.whence != "commit":
-                word = "merge" if self.whence == "merge" else "cherry-pick"
+                word = self.whence
                 raise Fatal(f"You are in the middle of a {word} -- cannot amend.")
         self.source = self._message_source() or self._picked()
 
     def _picked(self) -> str | None:
         """Return the commit of a cherry-pick in progress, whose author is taken."""
-        if self.whence != "cherry-pick":
+        if self.whence not in ("cherry-pick", "rebase"):
             return None
         return (self.repository.read_file("CHERRY_PICK_HEAD") or "").strip()[:40] or None
 
@@ -222,7 +222,7 @@ class _Committing:
             self.tree_index = self.index
         elif words:
             if self.whence != "commit":
-                word = "merge" if self.whence == "merge" else "cherry-pick"
+                word = self.whence
                 raise Fatal(f"cannot do a partial commit during a {word}.")
             wanted = parse_pathspec(git, words)
             base = repository.objects.commit(self.head).tree if self.head is not None else None
@@ -596,8 +596,8 @@ class _Committing:
                 "it empty. You can repeat your command with --allow-empty, or you can\n"
                 'remove the commit entirely with "git reset HEAD^".'
             )
-        elif self.whence == "cherry-pick":
-            self.git.say(_EMPTY_PICK.rstrip("\n"))
+        elif self.whence in ("cherry-pick", "rebase"):
+            self.git.say(_EMPTY_PICK.rstrip("\n").replace("cherry-pick --", f"{self.whence} --"))
         return 1
 
     def _print_status(self, form: str = "long") -> bool:
@@ -658,8 +658,8 @@ class _Committing:
             word = "commit (initial)"
         elif self.whence == "merge":
             word = "commit (merge)"
-        elif self.whence == "cherry-pick":
-            word = "commit (cherry-pick)"
+        elif self.whence in ("cherry-pick", "rebase"):
+            word = f"commit ({self.whence})"
         else:
             word = "commit"
         action = git.env.get("GIT_REFLOG_ACTION", word)

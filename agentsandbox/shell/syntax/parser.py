@@ -253,7 +253,8 @@ class Parser(WordReader):
 
     def known_words(self) -> list[Word]:
         """Read the known words of a list that ends in this line; none of any other list."""
-        match = None if self.joins else _KNOWN_COMMAND.match(self.text, self.position)
+        end = self.position + _LONGEST_MATCHED + 1
+        match = None if self.joins else _KNOWN_COMMAND.match(self.text, self.position, end)
         if match is None or match.end() - self.position > _LONGEST_MATCHED:
             return []
         words = [known_word(source) for source in _KNOWN_WORDS.findall(match[0])]
@@ -680,7 +681,7 @@ class Parser(WordReader):
 
     def _redirection(self) -> Redirection | None:
         text, start = self.text, self.position
-        match = _REDIRECTION.match(text, start)
+        match = _REDIRECTION.match(text, start, start + _LONGEST_MATCHED)
         if match is None:
             return None
         number, variable, operator = match.groups()
@@ -772,7 +773,7 @@ class Parser(WordReader):
         inner = Parser(text, first_line=first_line, extglob=self.extglob, aliases=self.aliases)
         inner.pairs_quotes = self.pairs_quotes
         inner.nesting = self.nesting
-        inner.meter = self.meter
+        inner.meter, inner.held = self.meter, self.held
         commands: list[Command] = []
         while (command := inner.next_command()) is not None:
             commands.append(command)
@@ -825,7 +826,8 @@ def match_known(text: str, position: int) -> re.Match[str] | None:
     """Match a short command of known words, and the blanks behind it."""
     if text.startswith(_SURELY_NOT_KNOWN, position):
         return None
-    match = _BARE_COMMAND.match(text, position) or _KNOWN_COMMAND.match(text, position)
+    end = position + _LONGEST_MATCHED + 1
+    match = _BARE_COMMAND.match(text, position, end) or _KNOWN_COMMAND.match(text, position, end)
     return None if match is None or match.end() - position > _LONGEST_MATCHED else match
 
 
