@@ -22,6 +22,7 @@ VERSION = "2.39.5"
 
 MODULES = {
     "adding": "add rm mv",
+    "blaming": "annotate blame",
     "branching": "branch",
     "clone": "clone",
     "cloning": "init",
