@@ -24,6 +24,8 @@ MODULES = {
     "adding": "add rm mv",
     "blaming": "annotate blame",
     "branching": "branch",
+    "checking": "check-attr check-mailmap check-ref-format interpret-trailers stripspace",
+    "cleaning": "clean",
     "clone": "clone",
     "cloning": "init",
     "committing": "commit",

@@ -81,7 +81,10 @@ def blame(git: Invocation, words: list[str]) -> int:
             dashes = "-" if len(name) == 1 else "--"
             raise Fatal(f"git {git.name} {dashes}{name} is not supported in this sandbox")
     word, revisions = _operands(git, options)
-    path = normalized(git, word)
+    try:
+        path = normalized(git, word)
+    except Fatal as error:
+        raise Fatal(error.message.removeprefix(f"{word}: ")) from None
     included = [one for one in revisions.given if not one[2]]
     if len(included) > 1:
         raise Fatal(f"More than one commit to dig from {included[1][0]} and {included[0][0]}?")
