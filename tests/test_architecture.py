@@ -150,8 +150,8 @@ OTHER_MEANINGS = {
     ),
     "git": (
         (
-            "cat chmod clear column date diff false file git grep head mv patch rename rm sort stat "
-            "tree true yes"
+            "cat chmod clear column date diff false file git grep head mv patch rename rm sort "
+            "stat tree true yes"
         ),
         "subcommands and options of git, kinds of objects, booleans",
     ),
