@@ -85,7 +85,7 @@ _QUOTED = rf"""'[^'\n]*+'|"(?:[^"\\`$\n]++|{_EXPANSION})*+\""""
 BARE_WORD = rf"(?!#){_BARE_TEXT}"
 """A word without quotes or expansions, if what follows ends it."""
 KNOWN_WORD = rf"(?!#)(?:{_BARE_TEXT}|{_QUOTED}|{_EXPANSION})++"
-"""A word of one line that reads the same wherever it stands: texts, quotes, and expansions that
+"""A word of one line that reads the same in every place: texts, quotes, and expansions that
 hold no quotes and no commands."""
 _KNOWN = lazily(KNOWN_WORD)
 _WHOLE = lazily(
