@@ -550,7 +550,8 @@ class Sandbox:
 
         The execution returns soon, with its output so far, `exit_code` 130 and `limit` "cancelled",
         unless it ends by itself before. A running command of the host is not interrupted: its
-        script ends when it returns. Executions that wait for their turn are not cancelled.
+        script ends when it returns. What an `async` command of the host waits for is cancelled.
+        Executions that wait for their turn are not cancelled.
         """
         running = self._running
         if running is not None:

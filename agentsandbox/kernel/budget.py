@@ -169,6 +169,12 @@ class Budget:
         if self.left < 0:
             self.tick()
 
+    def pay(self, count: int) -> None:
+        """Draw `count` steps where no other process may run now, as within a filesystem."""
+        self.left -= count
+        if self.left < 0:  # others get their turn at the next step
+            self.check_time()
+
     def pieces(self, data: Data) -> Iterator[Data]:
         """Yield the data in pieces of at most `PIECE`, with a look at the clock before each."""
         if len(data) <= PIECE:

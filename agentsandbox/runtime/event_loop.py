@@ -319,12 +319,64 @@ async def readable(descriptors: Sequence[int], seconds: float) -> None:
 
 
 async def _within(budget: Budget | None, awaitable: Awaitable[Any]) -> Any:
-    """Await the result of a host's command; `enter` sees which executions wait for it."""
-    token = _around.set((*_around.get(), *([budget] if budget is not None else [])))
+    """Await the result of a host's command; `enter` sees which executions wait for it.
+
+    Cancelling the execution cancels what it waits for.
+    """
+    if budget is None:
+        return await awaitable
+    library, loop = _current_loop()
+    wait = _wait_in_asyncio if library.__name__ == "asyncio" else _wait_in_trio
+    token = _around.set((*_around.get(), budget))
+    wake = budget.wake
+    try:
+        return await wait(budget, awaitable, library, loop)
+    finally:
+        budget.wake = wake
+        _around.reset(token)
+
+
+async def _wait_in_asyncio(
+    budget: Budget, awaitable: Awaitable[Any], asyncio: Any, loop: Any
+) -> Any:
+    """Await in the current task, which is cancelled for a moment, as by `asyncio.timeout`."""
+    task = asyncio.current_task()
+    before = task.cancelling()
+    is_ended = is_over = False
+
+    def called() -> None:
+        nonlocal is_ended
+        if is_over or is_ended:
+            return
+        budget.wake = partial(loop.call_soon_threadsafe, called)
+        if budget.cancelled:
+            is_ended = True
+            task.cancel()
+
+    called()
     try:
         return await awaitable
+    except asyncio.CancelledError:
+        if is_ended and task.cancelling() == before + 1:  # and nobody else cancels the task
+            raise LimitReached(CANCELLED) from None
+        raise
     finally:
-        _around.reset(token)
+        is_over = True
+        if is_ended:
+            task.uncancel()
+
+
+async def _wait_in_trio(budget: Budget, awaitable: Awaitable[Any], trio: Any, token: Any) -> Any:
+    with trio.CancelScope() as scope:
+
+        def called() -> None:
+            budget.wake = partial(token.run_sync_soon, called)
+            if budget.cancelled:
+                scope.cancel()
+
+        called()
+        return await awaitable
+    raise LimitReached(CANCELLED)
 
 
 async def enter(sandbox: Executor) -> Turns:

@@ -344,6 +344,7 @@ class Execution:
             raise
         finally:
             session.fs.uid = session.fs.script_thread = _ROOT
+            session.fs.pay = None
             self._clean_up(shell, limit)
             self.result = ExecutionResult(
                 log.entries,
@@ -366,6 +367,7 @@ class Execution:
         session, budget = self.session, self.budget
         machine, shell = session.machine, session.shell
         machine.budget = shell.budget = budget
+        self.session.fs.pay = budget.pay
         shell.variables.limit = budget.value_bytes
         machine.accounts.holders[0] = shell
         machine.scheduler.pause = self._pause
