@@ -331,6 +331,10 @@ class IsolatedExecution:
         """Whether the worker waits for an answer."""
         self._cancelled_at: float | None = None
 
+    def cancel(self) -> None:
+        """End the script soon. Safe in any thread."""
+        self.budget.cancel()
+
     def run(self) -> ExecutionResult:
         """Run the script. Raises only errors of the host, and what cancels its task."""
         began = monotonic()
