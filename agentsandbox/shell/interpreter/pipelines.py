@@ -265,7 +265,7 @@ def _stages(node: Pipeline) -> Run:
             run_pending_traps(shell)
         if status and shell.check:
             if not shell.traps.active:
-                shell.specials.command_text = text_of(node.commands[-1])
+                shell.specials.command_text = shell.with_slots(text_of(node.commands[-1]))
             command_failed(shell, int(status), line)
         return status
 
