@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.trees import FrozenTree
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
+    from agentsandbox.review import SandboxGit
     from agentsandbox.runtime.observation import Observation
     from agentsandbox.runtime.session import Execution, Session
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
@@ -163,17 +164,9 @@ class Sandbox:
         self._place_files()
         self._observation = self._observe()
         if chosen.isolation == "process":
-            from agentsandbox.isolation.supervisor import refuse_unsupported
+            from agentsandbox.isolation.supervisor import check_available
 
-            refuse_unsupported(
-                chosen.commands,
-                python=chosen.python is not None,
-                javascript=chosen.javascript is not None,
-                network=chosen.network is not None,
-                git_remotes=bool(chosen.git_remotes),
-                sudo=chosen.sudo,
-                aliases=bool(chosen.aliases),
-            )
+            check_available()
         if chosen.skills:
             from agentsandbox.skills.mount import mount_skills
 
@@ -248,6 +241,13 @@ class Sandbox:
         from agentsandbox.files import SandboxFiles
 
         return SandboxFiles(self)
+
+    @property
+    def git(self) -> SandboxGit:
+        """The git repositories, to review what an agent did: differences, commits, patches."""
+        from agentsandbox.review import SandboxGit
+
+        return SandboxGit(self)
 
     @property
     def history(self) -> tuple[ExecutionResult, ...]:
@@ -590,24 +590,12 @@ class Sandbox:
         """Return a session in a process of its own."""
         from agentsandbox.isolation.session import IsolatedSession
 
-        options = self._options
-        setup = {
-            "seed": options.seed,
-            "user": options.user,
-            "hostname": options.hostname,
-            "script_errexit": options.script_errexit,
-            "jobs": options.jobs,
-            "env": self._environment(),
-        }
         observation = self._observation
         return IsolatedSession(
             self.fs,
-            limits=options.limits,
-            setup=setup,
+            options=self._options,
+            environment=self._environment(),
             cwd=self._cwd,
-            clock=options.clock,
-            commands=options.commands,
-            policy=options.on_command,
             on_skill=None if observation is None else observation.skill_script,
             kept=self._inherited,  # type: ignore[arg-type]  # a State, by the options
         )

@@ -138,7 +138,7 @@ class Wire:
             blobs = []
             for each in sizes:
                 if type(each) is not int or each < 0:
-                    raise ProtocolError("a size that is none")
+                    raise ProtocolError("a size must be a number of bytes")
                 blobs.append(frame[length : length + each])
                 length += each
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

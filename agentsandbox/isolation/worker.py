@@ -23,8 +23,12 @@ from functools import partial
 from agentsandbox.commands import COMMANDS, names
 from agentsandbox.errors import LimitReached, PipeClosed
 from agentsandbox.isolation.confinement import confine
+from agentsandbox.isolation.guests import javascript_runtime, needs, python_runtime
+from agentsandbox.isolation.host_network import RemoteNetwork, worker_policy
+from agentsandbox.isolation.host_remotes import worker_remotes
 from agentsandbox.isolation.messages import ProtocolError, Wire, packed
 from agentsandbox.isolation.proxies import Mounts, RemoteInput
+from agentsandbox.isolation.relay import HostFailure, Relay
 from agentsandbox.isolation.states import loaded, saved
 from agentsandbox.isolation.stubs import stub
 from agentsandbox.kernel.budget import CANCELLED
@@ -32,13 +36,14 @@ from agentsandbox.kernel.fs.deltas import difference, patched
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.fs.nodes import number_from
 from agentsandbox.limits import Limits
+from agentsandbox.options import all_commands
 from agentsandbox.policy import request_of
 from agentsandbox.runtime.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from agentsandbox.contract.command import Command
@@ -57,10 +62,6 @@ _LONGEST_LOG = 20_000
 """Characters of a report for the host's log."""
 
 
-class HostFailure(Exception):
-    """A function of the host raised; the host has logged it, and the script ends with status 70."""
-
-
 def serve(connection: socket.socket) -> None:
     """Serve one sandbox until the host closes the connection."""
     wire = Wire(connection, LARGEST)
@@ -68,8 +69,9 @@ def serve(connection: socket.socket) -> None:
     wire.send("ready", {"pid": os.getpid()})
     try:
         message = wire.receive()
-        report = confine(Limits(**message.head["limits"]))
-        worker = Worker(wire, message)
+        calls = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        report = confine(Limits(**message.head["limits"]), *needs(message.head["guests"]))
+        worker = Worker(wire, message, calls)
         wire.send("confined", {"report": report})
         while True:
             worker.execute(wire.receive())
@@ -87,6 +89,7 @@ def new_session(
     clock: Any,
     kept: Kept | None,
     commands: Sequence[Command] = (),
+    remotes: Mapping[str, object] | None = None,
 ) -> Session:
     """Return a session with the options that the host sent."""
     return Session(
@@ -98,8 +101,8 @@ def new_session(
         command_names=partial(sorted, {*names(), *[command.name for command in commands]}),
         user=options["user"],
         hostname=options["hostname"],
-        network=None,
-        git_remotes={},
+        network=worker_policy(options["network"]),
+        git_remotes=remotes or {},
         available=COMMANDS,
         script_errexit=options["script_errexit"],
         jobs=options["jobs"],
@@ -113,7 +116,7 @@ def new_session(
 class Worker:
     """The session of one sandbox."""
 
-    def __init__(self, wire: Wire, message: Message) -> None:
+    def __init__(self, wire: Wire, message: Message, calls: int) -> None:
         options = message.head
         delta, state = message.parts(2)
         self.wire = wire
@@ -127,9 +130,25 @@ class Worker:
         fs.clock = clock
         self._now: float | None = options["now"]
         """The time until there is a call, in which the host can be asked."""
-        commands = [stub(name, usage, self._ask) for name, usage in options["commands"]]
+        self.relay = relay = Relay(self, calls)
+        stubs = [stub(name, usage, self._ask) for name, usage in options["commands"]]
+        guests = options["guests"]
+        commands = all_commands(
+            stubs,
+            python_runtime(guests["python"], relay),
+            javascript_runtime(guests["javascript"]),
+            options["aliases"],
+            options["sudo"],
+        )
         kept = loaded(state, fs) if state else None
-        self.session = new_session(fs, options, clock, kept, commands)
+        remotes = worker_remotes(options["git_remotes"], relay)
+        self.session = new_session(fs, options, clock, kept, commands, remotes)
+        host = self.session.machine.host
+        relay.scheduler = host.scheduler
+        host.make_network = partial(
+            RemoteNetwork, host.scheduler, host.network_policy, host.hostname, relay
+        )
+        host.has_clock_at_home = bool(options["clock"])
         if options["observed"]:
             self.session.machine.on_skill_script = self._skill_script
         signal.signal(signal.SIGUSR1, self._cancel)
@@ -169,7 +188,7 @@ class Worker:
             head["state"],
             self._write if head["live"] else None,
             self._rule if head["policy"] else None,
-            None,
+            self.relay.pause if self.relay.pending else None,
         )
         result = execution.run()
         unread = source._unread() if isinstance(source, RemoteInput) else b""
@@ -189,6 +208,7 @@ class Worker:
                 "cwd": session.cwd,
                 "jobs": len(session.machine.scheduler.processes),
                 "released": self.mounts.released,
+                "pictures": list(result.pictures),
             },
             changed,
             saved(session.kept(running=False)),
@@ -204,6 +224,10 @@ class Worker:
     def _ask(self, kind: str, head: dict[str, Any], *blobs: bytes) -> Message:
         """Send a request and return the answer."""
         self.wire.send(kind, head, *blobs)
+        return self.take()
+
+    def take(self) -> Message:
+        """Return the answer to a request, and obey what it says besides."""
         message = self.wire.receive()
         answer = message.head
         budget = self.session.machine.budget

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agentsandbox.errors import LimitName
 
     T = TypeVar("T")
-    Data = TypeVar("Data", str, bytes)
+    Data = TypeVar("Data", str, bytes, memoryview)
 
 SLICE = 1000
 """Steps between two looks at the clock."""

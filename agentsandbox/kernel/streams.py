@@ -62,6 +62,11 @@ def encode(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
+def encode_pieces(pieces: Iterable[str]) -> bytes:
+    """Encode the pieces of a text, each as `encode` does."""
+    return b"".join(map(encode, pieces))
+
+
 def decode(data: bytes | bytearray | memoryview) -> str:
     """Decode UTF-8; each invalid byte becomes a lone surrogate, which `encode` turns back."""
     return str(data, "utf-8", "surrogateescape")

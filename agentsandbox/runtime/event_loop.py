@@ -24,7 +24,7 @@ from agentsandbox.kernel.processes import EVENT_LOOP_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import Any, Protocol
 
     from greenlet import greenlet
@@ -287,12 +287,19 @@ async def _sleep_in_trio(seconds: float, budget: Budget) -> None:
         budget.wake = None
 
 
-async def readable(descriptor: int, seconds: float) -> None:
-    """Wait until a descriptor of the host can be read, for at most `seconds`."""
+async def readable(descriptors: Sequence[int], seconds: float) -> None:
+    """Wait until one of some descriptors of the host can be read, for at most `seconds`."""
     library, loop = _current_loop()
     if library.__name__ == "trio":
         with library.move_on_after(seconds):
-            await library.lowlevel.wait_readable(descriptor)
+            async with library.open_nursery() as nursery:
+
+                async def wait(descriptor: int) -> None:
+                    await library.lowlevel.wait_readable(descriptor)
+                    nursery.cancel_scope.cancel()
+
+                for descriptor in descriptors:
+                    nursery.start_soon(wait, descriptor)
         return
     over: Any = loop.create_future()
 
@@ -300,13 +307,15 @@ async def readable(descriptor: int, seconds: float) -> None:
         if not over.done():
             over.set_result(None)
 
-    loop.add_reader(descriptor, end)
+    for descriptor in descriptors:
+        loop.add_reader(descriptor, end)
     timer = loop.call_later(seconds, end)
     try:
         await over
     finally:
         timer.cancel()
-        loop.remove_reader(descriptor)
+        for descriptor in descriptors:
+            loop.remove_reader(descriptor)
 
 
 async def _within(budget: Budget | None, awaitable: Awaitable[Any]) -> Any:

@@ -356,17 +356,9 @@ class Execution:
         return self.result
 
     def _pictures(self) -> Mapping[str, bytes]:
-        """Return the pictures that were written and are still there."""
-        session = self.session
-        found: dict[str, bytes] = {}
-        for path in dict.fromkeys(session.machine.host.pictures):
-            try:
-                info = session.fs.stat(path)
-                if info.is_file and info.size <= _PICTURE_BYTES and len(found) < _PICTURES:
-                    found[path] = session.fs.read_bytes(path)
-            except OSError:  # it is not there any more
-                continue
-        session.machine.host.pictures.clear()
+        pictures = self.session.machine.host.pictures
+        found = pictures_in(self.session.fs, pictures)
+        pictures.clear()
         return found
 
     def _shell(self) -> Shell:
@@ -438,6 +430,19 @@ class Execution:
             machine.scheduler.main.on_signal = self._on_signal
             machine.history[:] = self._history
             machine.forget(len(self._history) - HISTORY)
+
+
+def pictures_in(fs: MemoryFileSystem, paths: Sequence[str]) -> Mapping[str, bytes]:
+    """Return the pictures that were written at some paths and are still there."""
+    found: dict[str, bytes] = {}
+    for path in dict.fromkeys(paths):
+        try:
+            info = fs.stat(path)
+            if info.is_file and info.size <= _PICTURE_BYTES and len(found) < _PICTURES:
+                found[path] = fs.read_bytes(path)
+        except OSError:  # it is not there any more
+            continue
+    return found
 
 
 def _use_policy(shell: Shell, policy: Policy | None) -> None:

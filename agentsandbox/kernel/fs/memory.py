@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from agentsandbox.kernel.fs.base import FileSystem, Mode
+    from agentsandbox.kernel.fs.base import FileSystem, Mark, Mode
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
     from agentsandbox.kernel.fs.resolution import Place
@@ -321,6 +321,22 @@ class MemoryFileSystem(Ledger):
                 else self.stat_of(entry)
             )
         return found
+
+    def marks(self, path: str, names: Sequence[str]) -> list[Mark | None]:
+        try:
+            node = self._find(path)
+        except OSError:
+            return super().marks(path, names)
+        if type(node) is not Dir or not self._may(node, 1) or path.startswith(_SHOWING_DESCRIPTORS):
+            return super().marks(path, names)
+        return [
+            (one.mtime, one.ctime, len(one.data), one.ino or number_of(one), one.mode)
+            if type(one) is FileNode
+            else ()
+            if type(one) is Dir
+            else None
+            for one in map(node.entries.get, names)
+        ]
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
         node = self._listed(path)

@@ -31,7 +31,7 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
 from agentsandbox.shell.expansion.errors import unbound
 from agentsandbox.shell.expansion.regexes import join_regex, quote_regex
-from agentsandbox.shell.expansion.splitting import FieldBuilder, split_fields
+from agentsandbox.shell.expansion.splitting import FieldBuilder, has_magic, split_fields
 from agentsandbox.shell.expansion.tildes import Home, assigned_name, split_tildes
 from agentsandbox.shell.syntax.nodes import (
     CHOICES,
@@ -58,7 +58,6 @@ if TYPE_CHECKING:
 
 _LONG = 65536
 """Characters from which on a text is weighed before it is split."""
-_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
 _QUOTES = ("'", '"')
 _PLAIN = lazily(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
@@ -246,7 +245,7 @@ class WordCompiler:
         """Return the field that constant parts make; None if any part depends on the shell."""
         constant = _constant(parts)
         if constant is None or any(
-            isinstance(part, Literal) and _MAGIC.search(part.text) for part in parts
+            isinstance(part, Literal) and has_magic(part.text) for part in parts
         ):
             return None
         return constant
@@ -265,7 +264,7 @@ class WordCompiler:
                 return only
         if all(
             isinstance(part, (Quoted, Home))
-            or (isinstance(part, Literal) and not _MAGIC.search(part.text))
+            or (isinstance(part, Literal) and not has_magic(part.text))
             or (isinstance(part, DoubleQuoted) and not _has_list(part))
             for part in parts
         ):
@@ -337,13 +336,13 @@ class WordCompiler:
                 if len(value) <= _LONG
                 else _split_in_turns(host, value)
             )
-            if host.options.noglob or not _MAGIC.search(value):
+            if host.options.noglob or not has_magic(value):
                 out.extend(fields)
                 return
             from agentsandbox.shell.expansion.globbing import expand_glob
 
             for field in fields:
-                names = expand_glob(host, field) if _MAGIC.search(field) else None
+                names = expand_glob(host, field) if has_magic(field) else None
                 if names is None:
                     out.append(field)
                 else:
@@ -636,18 +635,24 @@ def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
     """Split a long text piece by piece, each ending at a blank, and look at the clock between."""
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):
-        return split_fields(value, ifs)
-    import re
-
-    end_of_piece = re.compile(f"[{ifs}]")
+        return split_fields(value, ifs, host.budget)
     fields: list[str] = []
-    position = 0
-    while position < len(value):
-        end = end_of_piece.search(value, position + _LONG)
-        stop = len(value) if end is None else end.start()
-        fields += split_fields(value[position:stop], ifs)
-        position = stop
+    opened: list[str] = []
+    """The pieces of a field that the last piece did not end."""
+    for start in range(0, len(value), _LONG):
         host.budget.step(SLICE)
+        piece = value[start : start + _LONG]
+        found = split_fields(piece, ifs)
+        if opened and (piece[0] in ifs or len(found) > 1 or piece[-1] in ifs):
+            if piece[0] not in ifs:
+                opened.append(found.pop(0))
+            fields.append("".join(opened))
+            opened = []
+        if found and piece[-1] not in ifs:
+            opened.append(found.pop())
+        fields += found
+    if opened:
+        fields.append("".join(opened))
     return fields
 
 

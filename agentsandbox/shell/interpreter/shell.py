@@ -6,8 +6,9 @@ import os
 import posixpath
 
 from agentsandbox.errors import ShellSyntaxError, Stopped
+from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.streams import Stream, bytewise, encode
+from agentsandbox.kernel.streams import Stream, bytewise, encode, encode_pieces
 from agentsandbox.shell.expansion.references import ElementWord, split_reference
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
@@ -514,7 +515,9 @@ class Shell:
         stream = self.fds.get(descriptor)
         if stream is None:
             raise OSError(9, os.strerror(9))
-        stream.write(encode(text))
+        stream.write(
+            encode(text) if len(text) <= PIECE else encode_pieces(self.budget.pieces(text))
+        )
 
     def show(self, text: str, descriptor: int = 2) -> None:
         """Write text that is no command's output, such as menus and times; ignore errors."""
@@ -528,7 +531,8 @@ class Shell:
         stream = self.fds.get(2)
         if stream is not None:
             try:
-                stream.write(encode(f"{self.error_prefix(line)}{message}\n"))
+                shown = f"{self.error_prefix(line)}{message}\n"
+                stream.write(encode_pieces(self.budget.pieces(shown)))
             except OSError:
                 return
 

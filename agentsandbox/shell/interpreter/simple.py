@@ -149,9 +149,15 @@ def _when_needed(node: SimpleCommand) -> Run:
     return run
 
 
+_LONGEST_NAME = 4096
+"""Characters of a name that may be a function's, without a look at the general way."""
+
+
 def _call(node: SimpleCommand) -> Run | None:
     """Compile a command of plain words, which may be the call of a function; None for others."""
     name = node.words[0].source
+    if len(name) > _LONGEST_NAME:
+        return None
     if not (name.isalpha() and name.isascii()) and _FUNCTION_NAME.fullmatch(name) is None:
         return None
     for word in node.words:

@@ -256,6 +256,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
     held = shell.budget.hold(_PARSED * len(text)) if len(text) > LARGE else None
     parser = Parser(text, first_line=first_line)
     parser.meter = shell.budget
+    parser.held = held
     status = 0
     while True:
         parser.extglob = shell.options.shopt["extglob"]
@@ -284,6 +285,8 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
             _warn(shell, parser.warnings)
             parser.warnings = []
         status = _run_unit(shell, compile_command(command), main)
+        if held is not None:
+            held.shrink(_PARSED * len(text))
         if main and shell.options.onecmd:
             raise Exit(status)
 
