@@ -222,8 +222,7 @@ class WordCompiler:
             quoted: str = word.parts[0].text
             return lambda host, out: out.append(quoted)
         if len(word.parts) == 1 and type(word.parts[0]) is Slot:
-            slot = _slot_text(word.parts[0].number)
-            return lambda host, out: out.append(slot(host))
+            return _slot_fields(word.parts[0].number)
         if _substitutes(word.parts):
             return _counting(self._fields(word, in_list))
         return self._fields(word, in_list)
@@ -675,6 +674,14 @@ def _slot_text(number: int) -> Text:
         return word[1:-1] if word[0] in _QUOTES else word
 
     return read
+
+
+def _slot_fields(number: int) -> Fields:
+    def append(host: ExpansionHost, out: list[str]) -> None:
+        word = host.slots[number]
+        out.append(word[1:-1] if word[0] in _QUOTES else word)
+
+    return append
 
 
 def _positional_text(number: int, shown: str) -> Text:

@@ -92,7 +92,10 @@ def _shape(rest: tuple[str, ...], *reading: Any) -> Shape:
 def find_plan(
     text: str, extglob: bool, pairs_quotes: bool, first_line: int
 ) -> tuple[Plan, list[str]] | None:
-    """Return a plan that holds for this text, with all words of it; None without one."""
+    """Return a plan that holds for this text, with all words of it; None without one.
+
+    None also for the text of this shape that was seen last: it is worth a program of its own.
+    """
     words = _WORDS.split(text)
     if len(words) == 1 or "BASH_COMMAND" in text:
         return None
@@ -102,6 +105,9 @@ def find_plan(
     for plan in shape.plans:
         fixed = plan.fixed
         if fixed is None or fixed(words) == plan.expected:
+            if words == shape.last:
+                return None
+            shape.last = words
             return plan, words
     learned = shape.learn(words)
     return None if learned is None else (learned, words)

@@ -318,7 +318,9 @@ class Shell:
 
     def settle(self) -> None:
         """Reset the RUNNING slots for when no command runs. Background jobs continue."""
-        self.variables.settle()
+        variables = self.variables
+        if variables.scopes or variables.temporary:
+            variables.settle()
         self.traps.settle()
         self.descriptors.settle()
         self.stack.settle()

@@ -17,6 +17,7 @@ import os
 
 from agentsandbox.errors import Exit, ShellSyntaxError
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.caching import Kept
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -62,15 +63,15 @@ class Program:
 
 _IN_TURN = Program(None, None, ())
 """For a text that is parsed as it runs."""
-_SEEN = Program(None, None, ())
-"""For a text that was seen once and ran by the plan of its shape."""
+PROGRAMS = Kept(128)
+"""The programs of texts, by text, options and first line."""
 _TEXTS = itertools.count()
 """Counts the new texts of this process: nothing is loaded to find the shape of the first one."""
 
 
 def _compile(text: str, extglob: bool, pairs_quotes: bool, line: int) -> Program:
     """Compile a text."""
-    if _may_change_grammar(text):
+    if "\n" in text and _may_change_grammar(text):
         return _IN_TURN
     if text != "" and not text.strip(_PLAIN) and not text.isspace():
         command = lone_command(text, line)
@@ -162,25 +163,21 @@ _PARSED = 3
 """A text and the tree of the command of it that runs take this many times as much as the text."""
 
 
-@functools.lru_cache(maxsize=256)
-def _known(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> list[Program]:
-    """Return the place for the program of a text: an empty list when the text is new."""
-    return []
-
-
 def _plan_or_program(
-    shell: Shell, text: str, reading: tuple[bool, bool], first_line: int, known: list[Program]
+    shell: Shell, text: str, reading: tuple[bool, bool], first_line: int
 ) -> Program | Plan:
     """Return a program for a text that has none, and set the words that it takes."""
-    if not known and len(text) <= _LONGEST_SHAPE and next(_TEXTS):
-        known.append(_SEEN)
-        if not _may_change_grammar(text):
-            found = find_plan(text, *reading, first_line)
-            if found is not None:
-                plan, shell.slots = found
-                return plan
+    if (
+        len(text) <= _LONGEST_SHAPE
+        and next(_TEXTS)
+        and not ("\n" in text and _may_change_grammar(text))
+    ):
+        found = find_plan(text, *reading, first_line)
+        if found is not None:
+            plan, shell.slots = found
+            return plan
     program = _compile(text, *reading, first_line)
-    known[:] = (program,)
+    PROGRAMS.put((text, reading, first_line), program)
     return program
 
 
@@ -199,12 +196,11 @@ def run_commands(
         or (shell.definitions.aliases and shell.active_aliases())
     ):
         return _run_incrementally(shell, text, first_line, origin, main)
-    known = _known(text, *options.reading, first_line)
     slots, shell.slots = shell.slots, ()
     try:
-        program: Program | Plan = known[0] if known else _SEEN
-        if program is _SEEN:
-            program = _plan_or_program(shell, text, options.reading, first_line, known)
+        program: Program | Plan = PROGRAMS.get((text, options.reading, first_line))
+        if program is None:
+            program = _plan_or_program(shell, text, options.reading, first_line)
         units = program.units
         if units is None:
             return _run_incrementally(shell, text, first_line, origin, main)
