@@ -424,7 +424,8 @@ class Sandbox:
         """Remember the result of a call; its output has `size` bytes."""
         self._executions += 1
         self._history.append(result)
-        del self._history[:-HISTORY]
+        if len(self._history) > HISTORY:
+            del self._history[0]
         most = self._options.limits.output_bytes
         if size > most >> 6:
             self._shorten_history(3 * most)
