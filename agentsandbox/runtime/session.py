@@ -88,8 +88,8 @@ class Session:
     """
 
     __slots__ = (
-        "_captures", "_is_seeded", "_without_input", "ending", "environment", "fs", "jobs", "machine",
-        "policy", "shell", "standard",
+        "_captures", "_is_seeded", "_without_input", "ending", "environment", "fs", "jobs",
+        "machine", "policy", "shell", "standard",
     )  # fmt: skip
 
     def __init__(
@@ -289,8 +289,8 @@ class Execution:
     """
 
     __slots__ = (
-        "_args", "_cwd", "_ended", "_env", "_has_own", "_history", "_on_signal", "_pause", "_policy",
-        "_restore", "_state", "_stdin", "budget", "log", "result", "script", "session",
+        "_args", "_cwd", "_ended", "_env", "_has_own", "_history", "_on_signal", "_pause",
+        "_policy", "_restore", "_state", "_stdin", "budget", "log", "result", "script", "session",
     )  # fmt: skip
 
     def __init__(
