@@ -294,7 +294,9 @@ class Refs:
             self.budget.step()
             head, _, message = line.partition(b"\t")
             if len(head) > 82 and head[40:41] == b" " == head[81:82]:
-                found.append(LogEntry(decode(head[:40]), decode(head[41:81]), head[82:], message))
+                old, new = decode(head[:40]), decode(head[41:81])
+                if is_object_name(old) and is_object_name(new):
+                    found.append(LogEntry(old, new, head[82:], message))
         return found
 
     def write_log(self, name: str, entries: list[LogEntry]) -> None:
