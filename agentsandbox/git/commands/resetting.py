@@ -123,6 +123,10 @@ def _reset_commit(
             if not subject
             else f"HEAD is now at {repository.short(commit)} {subject}"
         )
+    if repository.read_file("MERGE_AUTOSTASH") is not None:
+        from agentsandbox.git.autostash import save_autostash
+
+        save_autostash(git, "MERGE_AUTOSTASH")
     repository.remove_file(
         "MERGE_HEAD",
         "MERGE_MSG",
