@@ -33,6 +33,7 @@ MODULES = {
     "comparing": "diff diff-files diff-index diff-tree",
     "fetching": "fetch ls-remote pull",
     "information": "help version var",
+    "linking": "worktree",
     "logging": "log reflog rev-list show whatchanged",
     "merging": "merge merge-base",
     "merging_files": "merge-file",
