@@ -47,10 +47,12 @@ MODULES = {
     "resetting": "reset",
     "searching": "grep",
     "stashing": "stash",
+    "storing": "count-objects gc pack-refs prune prune-packed repack",
     "summing_up": "shortlog",
     "states": "status ls-files update-index check-ignore",
     "switching": "checkout switch restore",
     "tagging": "tag",
+    "verifying": "fsck",
 }
 """The modules of `git/commands/` and their subcommands."""
 

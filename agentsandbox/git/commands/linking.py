@@ -418,17 +418,22 @@ def _prune(git: Invocation, words: list[str]) -> int:
         raise BadUsage
     if options.given("expire"):
         raise Fatal("git worktree prune --expire is not supported in this sandbox")
+    prune_worktrees(git, dry_run=options.on("dry-run"), loud=options.on("verbose"))
+    return 0
+
+
+def prune_worktrees(git: Invocation, *, dry_run: bool, loud: bool) -> None:
+    """Remove the folders of worktrees that are gone."""
     repository = git.repository
     for name in linked_names(repository):
         tree = read_linked(repository, name)
         if not tree.problem:
             continue
-        if options.on("dry-run") or options.on("verbose"):
+        if dry_run or loud:
             git.say(f"Removing worktrees/{name}: {tree.problem}")
-        if not options.on("dry-run"):
+        if not dry_run:
             git.fs.remove_tree(tree.folder)
     _remove_empty(git)
-    return 0
 
 
 def _move(git: Invocation, words: list[str]) -> int:
