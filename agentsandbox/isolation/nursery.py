@@ -20,6 +20,7 @@ import socket
 
 from agentsandbox.commands import COMMANDS, names
 from agentsandbox.isolation.confinement import die_with_parent
+from agentsandbox.isolation.guests import load
 from agentsandbox.isolation.worker import new_session, serve
 from agentsandbox.kernel.fs.debian_tree import debian_tree
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
@@ -43,9 +44,14 @@ _LIBRARIES = (
 shared libraries below them, which are outside of the folders that it may read."""
 
 
-def main(descriptor: int) -> None:
-    """Fork a worker for each connection that arrives over the socket, until it is closed."""
+def main(descriptor: int, guests: list[str]) -> None:
+    """Fork a worker for each connection that arrives over the socket, until it is closed.
+
+    `guests` names what else workers run: "python", "javascript".
+    """
     _warm_up()
+    if guests:
+        load(guests)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries workers
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's interrupt is the host's affair
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # until a worker can be cancelled
@@ -88,7 +94,7 @@ def _warm_up() -> None:
     fs.uid = 0
     options = {
         "seed": None, "user": "agent", "hostname": "sandbox", "script_errexit": "sh",
-        "jobs": "detach", "env": {"PATH": "/usr/bin:/bin"}, "cwd": "/tmp",
+        "jobs": "detach", "env": {"PATH": "/usr/bin:/bin"}, "cwd": "/tmp", "network": None,
     }  # fmt: skip
     session = new_session(fs, options, _midnight, None)
     for _ in range(2):

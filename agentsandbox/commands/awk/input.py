@@ -195,6 +195,7 @@ class Input(Fields):
             records = self._reader.block(separator.character)
             self._block_text = self._reader.block_text
             self.budget.step(len(records) if records is not None else 1)
+            self.budget.breathe()
             return records
         self.budget.step()
         record = self._reader.record(separator)
