@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from agentsandbox.host_input import HostInput
     from agentsandbox.isolation.session import IsolatedExecution, IsolatedSession
     from agentsandbox.isolation.session import State as IsolatedState
-    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.kernel.fs.trees import FrozenTree
@@ -121,7 +120,7 @@ class Sandbox:
 
     # what a new one begins with; a fork is made of as few parts as can be
     _id: str | None = None
-    _running: Budget | None = None
+    _running: Execution | IsolatedExecution | None = None
     """The budget of the running execution."""
     _is_taken = False
     """Whether an execution of an event loop has its turn, or waits for it holding the lock."""
@@ -410,7 +409,7 @@ class Sandbox:
 
     def _run(self, execution: Execution | IsolatedExecution) -> ExecutionResult:
         """Run a prepared call and remember its result."""
-        self._running = execution.budget
+        self._running = execution
         try:
             return execution.run()
         finally:
@@ -425,7 +424,8 @@ class Sandbox:
         """Remember the result of a call; its output has `size` bytes."""
         self._executions += 1
         self._history.append(result)
-        del self._history[:-HISTORY]
+        if len(self._history) > HISTORY:
+            del self._history[0]
         most = self._options.limits.output_bytes
         if size > most >> 6:
             self._shorten_history(3 * most)
