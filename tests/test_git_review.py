@@ -183,8 +183,8 @@ def test_the_embedded_skill_works_on_a_repository() -> None:
     assert found.stdout.splitlines() == [
         "feat/x: ok", "a:1: looks like a password", "1", "ok: 1 file(s)", "### Fixed", "",
         "- **a**: keep it", "", "1 other change(s)", "ok: 1 commit(s)", "Nothing",
-        "    the subject is not 'type(scope): text' with a type of feat, fix, docs, style, "
-        "refactor, perf, test, build, ci, chore, revert",
+        ("    the subject is not 'type(scope): text' with a type of feat, fix, docs, style, "
+        "refactor, perf, test, build, ci, chore, revert"),
         "installed: pre-commit, commit-msg in /work/r/.git/hooks", "docs: good",
     ]  # fmt: skip
 

@@ -166,6 +166,28 @@ def test_a_worker_that_rested_loses_nothing(sandbox: Sandbox) -> None:
     assert sandbox.execute("f; pwd; cat a; echo $nope").stdout == "1\n/tmp\na\n"
 
 
+def test_a_state_is_saved_part_by_part(sandbox: Sandbox) -> None:
+    sandbox.execute(
+        "declare u; declare -A m=([k]=v); alias l=ls; set -o pipefail; trap 'echo t' INT"
+    )
+    before = session_of(sandbox).state
+    sandbox.execute(":; f() { echo $1; }; g=1")
+    after = session_of(sandbox).state
+    assert after.parts[3] is before.parts[3]
+    assert after.parts[0] != before.parts[0] and after.parts[1] != before.parts[1]
+    for number in range(60):
+        sandbox.execute(f": {number}")
+    script = (
+        "f $g; echo ${u-unset} ${m[k]}; alias; trap; set -o | grep pipefail; declare -p u; history"
+    )
+    with sandbox.fork() as twin:
+        session_of(sandbox).rest()
+        shown = sandbox.execute(script).stdout
+        assert shown == twin.execute(script).stdout
+    assert shown.startswith("1\nunset v\nalias l='ls'\ntrap -- 'echo t' SIGINT\npipefail")
+    assert shown.count("  : ") == 60 and "declare -- u\n" in shown
+
+
 def test_skills(tmp_path: Path) -> None:
     skill = AgentSkill.from_files(
         {
@@ -689,7 +711,7 @@ def test_a_poisoned_state_is_forgotten(sandbox: Sandbox) -> None:
     sandbox.execute("x=1; echo a > a")
     state = session_of(sandbox).state
     session_of(sandbox).rest()
-    state.data = b"cos\nsystem\n(S'true'\ntR."
+    state.parts = (b"cos\nsystem\n(S'true'\ntR.", *state.parts[1:])
     assert sandbox.execute("echo $x").limit == "process"
     assert sandbox.execute("echo ${x-gone}; cat a").stdout == "gone\na\n"
 

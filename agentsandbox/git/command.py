@@ -22,7 +22,11 @@ VERSION = "2.39.5"
 
 MODULES = {
     "adding": "add rm mv",
+    "applying": "apply",
+    "blaming": "annotate blame",
     "branching": "branch",
+    "checking": "check-attr check-mailmap check-ref-format interpret-trailers stripspace",
+    "cleaning": "clean",
     "clone": "clone",
     "cloning": "init",
     "committing": "commit",

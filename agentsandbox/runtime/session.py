@@ -9,7 +9,7 @@ policy), runs the script at the boundary, and undoes all that afterwards, howeve
 from __future__ import annotations
 
 import functools
-from _thread import get_ident
+from _thread import RLock, get_ident
 from time import monotonic
 
 from agentsandbox.contract.command import Host
@@ -88,8 +88,8 @@ class Session:
     """
 
     __slots__ = (
-        "_captures", "_is_seeded", "_without_input", "environment", "fs", "jobs", "machine",
-        "policy", "shell", "standard",
+        "_captures", "_is_seeded", "_without_input", "ending", "environment", "fs", "jobs",
+        "machine", "policy", "shell", "standard",
     )  # fmt: skip
 
     def __init__(
@@ -126,6 +126,7 @@ class Session:
             commands=command_names,
             git_remotes=git_remotes,
         )
+        self.ending = RLock()  # an execution that has ended is not cancelled, nor the next one
         self.fs = fs
         self._is_seeded = seed is not None
         self.environment = environment
@@ -288,8 +289,8 @@ class Execution:
     """
 
     __slots__ = (
-        "_args", "_cwd", "_env", "_has_own", "_history", "_on_signal", "_pause", "_policy",
-        "_restore", "_state", "_stdin", "budget", "log", "result", "script", "session",
+        "_args", "_cwd", "_ended", "_env", "_has_own", "_history", "_on_signal", "_pause",
+        "_policy", "_restore", "_state", "_stdin", "budget", "log", "result", "script", "session",
     )  # fmt: skip
 
     def __init__(
@@ -310,11 +311,13 @@ class Execution:
         self.script = script
         self.result: ExecutionResult | None = None
         self.session = session
-        self.budget = Budget(limits, timeout=timeout, accounts=session.machine.accounts)
+        self.budget = session.machine.budget
+        self.budget.renew(timeout)
         self.log = OutputLog(limits.output_bytes, on_output)
         self._stdin = stdin
         self._env = env
         self._cwd = cwd
+        self._ended = False
         self._args = args
         self._state = state
         self._policy = policy
@@ -323,6 +326,12 @@ class Execution:
         self._history: list[str] | None = None
         self._on_signal: SignalHandler | None = None
         self._restore: list[Callable[[], None]] | None = None
+
+    def cancel(self) -> None:
+        """End the script at its next step, or at once if it sleeps. Safe in any thread."""
+        with self.session.ending:
+            if not self._ended:
+                self.budget.cancel()
 
     def run(self) -> ExecutionResult:
         """Run the script. Raises only errors of the host, and what cancels its task."""
@@ -345,7 +354,10 @@ class Execution:
             )
             raise
         finally:
+            with session.ending:
+                self._ended = True
             session.fs.uid = session.fs.script_thread = _ROOT
+            session.fs.pay = None
             self._clean_up(shell, limit)
             self.result = ExecutionResult(
                 log.entries,
@@ -367,7 +379,7 @@ class Execution:
         """Return the shell to run in, on a machine that is ready for this call."""
         session, budget = self.session, self.budget
         machine, shell = session.machine, session.shell
-        machine.budget = shell.budget = budget
+        session.fs.pay = budget.pay
         shell.variables.limit = budget.value_bytes
         machine.accounts.holders[0] = shell
         machine.scheduler.pause = self._pause

@@ -148,6 +148,7 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int], budget: Budge
             if size > _LONG:
                 budget.work(8 * _LONG)
         fields.append(text[start:position])
+        budget.step()
         delimiter = between(seen, position)
         assert delimiter is not None
         position = delimiter.end()

@@ -198,7 +198,7 @@ def run_commands(
         return _run_incrementally(shell, text, first_line, origin, main)
     slots, shell.slots = shell.slots, ()
     try:
-        program: Program | Plan = PROGRAMS.get((text, options.reading, first_line))
+        program: Program | Plan | None = PROGRAMS.get((text, options.reading, first_line))
         if program is None:
             program = _plan_or_program(shell, text, options.reading, first_line)
         units = program.units
