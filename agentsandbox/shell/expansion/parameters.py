@@ -510,6 +510,20 @@ def _parse_target(text: str) -> tuple[str, Word | None] | None:
     return None
 
 
+def _named_reader(
+    node: Parameter, name: str, subscript: Word | None, shown: str, words: Words
+) -> ParameterReader:
+    """Compile what `node` does to the parameter that it names; messages show it as `shown`."""
+    twin = Parameter(name, subscript, "", node.operator, node.operands, node.source)
+    if node.operator == "bad" or node.operator.startswith("names"):
+        return compile_parameter(twin, words)
+    found = reader_for(name, subscript, words)
+    found.shown = shown
+    if not node.operator:
+        return _plain(found, "${")
+    return found if node.operator in CHOICES else _operated(twin, found, words)
+
+
 def _indirect(node: Parameter, words: Words) -> ParameterReader:
     """Compile ${!name}, the parameter that `name` names, and ${!a[@]}, the subscripts."""
     pointer = reader_for(node.name, node.subscript, words)
@@ -541,16 +555,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
             parsed = _parse_target(text)
             if parsed is None:
                 raise ExpansionError(f"{text}: invalid variable name")
-            twin = Parameter(parsed[0], parsed[1], "", node.operator, node.operands, node.source)
-            if node.operator == "bad" or node.operator.startswith("names"):
-                found = compile_parameter(twin, words)
-            else:
-                found = reader_for(parsed[0], parsed[1], words)
-                found.shown = f"!{pointer.shown}"
-                if not node.operator:
-                    found = _plain(found, "${")
-                elif node.operator not in CHOICES:
-                    found = _operated(twin, found, words)
+            found = _named_reader(node, *parsed, f"!{pointer.shown}", words)
             if len(cache) < 64:
                 cache[text] = found
         return found
