@@ -117,6 +117,10 @@ def test_a_difference_between_commits_leaves_out_the_worktree() -> None:
         assert [each.path for each in sandbox.git.diff("main", path="r").files] == ["a"]
 
 
+TYPES = (
+    "    the subject is not 'type(scope): text' with a type of feat, fix, docs, style, refactor, "
+    "perf, test, build, ci, chore, revert"
+)
 HIDING = {
     "the index claims it is unchanged": "git update-index --assume-unchanged a; echo x >> a",
     "the size and the time are as before": (
@@ -183,8 +187,7 @@ def test_the_embedded_skill_works_on_a_repository() -> None:
     assert found.stdout.splitlines() == [
         "feat/x: ok", "a:1: looks like a password", "1", "ok: 1 file(s)", "### Fixed", "",
         "- **a**: keep it", "", "1 other change(s)", "ok: 1 commit(s)", "Nothing",
-        ("    the subject is not 'type(scope): text' with a type of feat, fix, docs, style, "
-        "refactor, perf, test, build, ci, chore, revert"),
+        TYPES,
         "installed: pre-commit, commit-msg in /work/r/.git/hooks", "docs: good",
     ]  # fmt: skip
 

@@ -188,6 +188,13 @@ def test_a_state_is_saved_part_by_part(sandbox: Sandbox) -> None:
     assert shown.count("  : ") == 60 and "declare -- u\n" in shown
 
 
+def test_the_statuses_of_a_pipeline_are_kept(sandbox: Sandbox) -> None:
+    for script, shown in (("(exit 3) | true", "3 0"), ("true | true", "0 0"), ("true", "0")):
+        sandbox.execute(script)
+        session_of(sandbox).rest()
+        assert sandbox.execute("echo ${PIPESTATUS[@]}").stdout == f"{shown}\n"
+
+
 def test_skills(tmp_path: Path) -> None:
     skill = AgentSkill.from_files(
         {
@@ -637,8 +644,8 @@ class Hostile:
 
 
 def done(**changes: object) -> Callable[[socket.socket, Wire], None]:
-    head = {"status": 0, "limit": None, "cwd": "/", "jobs": 0, **changes}
-    blobs = head.pop("blobs", [b""] * 6)
+    head = {"status": 0, "limit": None, "cwd": "/", "parts": [], **changes}
+    blobs = head.pop("blobs", [b""] * 4)
     return lambda _, wire: wire.send("done", head, *blobs)  # type: ignore[misc]
 
 
@@ -682,13 +689,21 @@ HOSTILE = {
     "a directory with NUL": done(cwd="/a\0b"),
     "no directory": done(cwd=None),
     "too few blobs": done(blobs=[b""]),
-    "a difference that is none": done(blobs=[b"xxxxxxxx", b"", b"", b"", b"", b""]),
-    "sizes that are cut off": done(blobs=[b"", b"", b"xxx", b"", b"", b""]),
-    "output that does not add up": done(blobs=[b"", b"", b"\xff\0\0\0", b"x", b"", b""]),
+    "a difference that is none": done(blobs=[b"xxxxxxxx", b"", b"", b""]),
+    "a large content of nothing": done(blobs=[b"", b"", b"", b"", b"content"]),
+    "sizes that are cut off": done(blobs=[b"", b"xxx", b"", b""]),
+    "output that does not add up": done(blobs=[b"", b"\xff\0\0\0", b"x", b""]),
     "too much output": done(
-        blobs=[b"", b"", (1 << 21).to_bytes(4, "little"), b"x" * (1 << 20), b"", b""]
+        blobs=[b"", (1 << 21).to_bytes(4, "little"), b"x" * (1 << 20), b""]
     ),
-    "too much state": done(blobs=[b"", b"x" * (12 << 20), b"", b"", b"", b""]),
+    "too much state": done(parts=[1], blobs=[b""] * 4 + [b"x" * (12 << 20)]),
+    "a part that is none": done(parts=[4], blobs=[b""] * 5),
+    "parts that are no list": done(parts="all"),
+    "a picture that is no path": done(pictures=["a"]),
+    "many elements": asking("policy", {"x": [[]] * 200_000}),
+    "an operation that is none": asking("start", {"id": 1, "do": "exec"}),
+    "a request without a network": asking("start", {"id": 1, "do": "send"}, b""),
+    "a long question for news": asking("news", {"milliseconds": 1 << 40}),
 }
 
 
@@ -707,6 +722,7 @@ def test_a_hostile_worker_costs_one_call(answer: Callable[[socket.socket, Wire],
         assert sandbox.fs.read_text("/workspace/a") == "a\n"
 
 
+# TM-ISO-3
 def test_a_poisoned_state_is_forgotten(sandbox: Sandbox) -> None:
     sandbox.execute("x=1; echo a > a")
     state = session_of(sandbox).state
@@ -716,6 +732,7 @@ def test_a_poisoned_state_is_forgotten(sandbox: Sandbox) -> None:
     assert sandbox.execute("echo ${x-gone}; cat a").stdout == "gone\na\n"
 
 
+# TM-ISO-3
 @pytest.mark.parametrize(
     "name",
     [("os", "system"), ("agentsandbox.shell.interpreter.shell", "os.system"),
@@ -759,6 +776,7 @@ PROBES = {
 }
 
 
+# TM-ISO-1
 def test_what_a_worker_that_was_taken_over_can_do() -> None:
     """A process that is confined like a worker tries what an intruder would try."""
     program = f"""

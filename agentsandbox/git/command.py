@@ -36,6 +36,7 @@ MODULES = {
     "fetching": "fetch ls-remote pull",
     "formatting": "format-patch",
     "information": "help version var",
+    "linking": "worktree",
     "logging": "log reflog rev-list show whatchanged",
     "mailing": "am",
     "merging": "merge merge-base",
@@ -51,10 +52,12 @@ MODULES = {
     "resetting": "reset",
     "searching": "grep",
     "stashing": "stash",
+    "storing": "count-objects gc pack-refs prune prune-packed repack",
     "summing_up": "shortlog",
     "states": "status ls-files update-index check-ignore",
     "switching": "checkout switch restore",
     "tagging": "tag",
+    "verifying": "fsck",
 }
 """The modules of `git/commands/` and their subcommands."""
 

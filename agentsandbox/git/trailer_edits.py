@@ -145,7 +145,7 @@ class TrailerEdits:
         if text and not text.endswith("\n"):
             text += "\n"
         self.git.budget.step(1 + len(text) // 64)
-        lines = text.splitlines(keepends=True) if "\r" not in text else re.findall(r".*\n", text)
+        lines = [f"{line}\n" for line in text.split("\n")[:-1]]
         end = self._end_of_message(lines)
         last = end
         while last and (not lines[last - 1].strip() or lines[last - 1].startswith(self.comment)):

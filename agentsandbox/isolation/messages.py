@@ -96,6 +96,7 @@ class Message:
         return blobs
 
 
+# TM-ISO-2
 class Wire:
     """One end of the connection.
 

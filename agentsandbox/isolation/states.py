@@ -154,6 +154,8 @@ def _flat(value: object) -> tuple[object, ...]:
     """Return a part of a shell as its class and what is in its slots; others as they are."""
     owner = type(value)
     if owner is not Variables and owner not in _CLASSES.values():
+        if isinstance(value, int) and owner is not int and owner is not bool:
+            return (None, value, dict(vars(value)))  # `$?` with the statuses of a pipeline
         return (None, value)
     try:
         return (owner.__qualname__, *_getter(owner)(value))  # type: ignore[arg-type]  # a class
@@ -233,6 +235,13 @@ def _remade(owner: type, *values: object) -> object:
     return made
 
 
+def _valued(owner: type, value: object, further: dict[str, object]) -> object:
+    """Make a number or text of a class of ours, with what else it has."""
+    made: object = owner(value)
+    vars(made).update(further)
+    return made
+
+
 def _readers(*names: str) -> Mapping[str, Callable[[Any], object]]:
     """Return the functions that compute these special variables; all of them without a name."""
     return {name: READERS[name] for name in names} if names else READERS
@@ -287,6 +296,9 @@ class _Pickler(pickle.Pickler):
                 return "UNSET"
             if owner is Function:
                 value = Function(value.node, value.source)  # without what is compiled
+            base = next((each for each in (int, float, str) if isinstance(value, each)), None)
+            if base is not None:
+                return _valued, (owner, base(value), dict(vars(value)))
             slots = [getattr(value, name, _MISSING) for name in _slots(owner)]
             if owner in _COMPILED:
                 slots[_slots(owner).index(_COMPILED[owner])] = None
@@ -296,6 +308,7 @@ class _Pickler(pickle.Pickler):
         return NotImplemented
 
 
+# TM-ISO-3
 class _Unpickler(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> object:
         if (module, name) in _PLAIN:
@@ -311,7 +324,7 @@ class _Unpickler(pickle.Unpickler):
 
 _OWN = {
     "_remade": _remade, "_readers": _readers, "_proxy": _proxy, "_MISSING": _MISSING,
-    "UNSET": UNSET,
+    "UNSET": UNSET, "_valued": _valued,
 }  # fmt: skip
 
 _read_rest = attrgetter(*_rest_names())

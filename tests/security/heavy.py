@@ -235,7 +235,10 @@ def _main(arguments: list[str]) -> None:
     found.sort()
     times = [over * 1000 for over, _, _ in found]
     p50, p99 = times[len(times) // 2], times[min(len(times) - 1, len(times) * 99 // 100)]
-    print(f"{count} scripts: p50 {p50:.0f} ms, p99 {p99:.0f} ms, max {times[-1]:.0f} ms")
+    reached = sum(over > 0 for over in times)
+    print(
+        f"{count} scripts, {reached} to the deadline: p50 {p50:.0f} ms, p99 {p99:.0f} ms, max {times[-1]:.0f} ms"
+    )
     for over, number, script in found[-10:]:
         print(f"{over * 1000:6.0f} ms  {number}  {script[:200]}")
 

@@ -15,8 +15,8 @@ from agentsandbox import MemoryFileSystem, OverlayFileSystem, Sandbox
 from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.fs.base import Stat
 
-FILES = 1000
-MOST = 250
+FILES = 500
+MOST = 150
 """Calls between two looks: some ten milliseconds, if a call takes thirty microseconds."""
 
 WALKS = [

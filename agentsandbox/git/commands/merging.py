@@ -22,6 +22,7 @@ from agentsandbox.git.merging import Merged, merge_commits
 from agentsandbox.git.merging import Options as HowToMerge
 from agentsandbox.git.objects import format_commit
 from agentsandbox.git.options import parse_options
+from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.pretty import Person, Pretty
 from agentsandbox.git.revisions import Resolver, find_ref, resolve_commit
 from agentsandbox.git.texts import clean_message, subject_of
@@ -354,12 +355,17 @@ class _Merging:
         else:
             shown = f"commit '{name}'"
         branch = repository.branch().removeprefix("refs/heads/") or "HEAD"
-        default = self.git.config.get("init.defaultbranch", "master")
-        into = "" if branch in ("master", default) else f" into {branch}"
-        given = self.options.get("into-name")
-        if given is not None:
-            into = "" if given in ("master", default) else f" into {given}"
+        branch = self.options.get("into-name") or branch
+        into = "" if self._is_suppressed(branch) else f" into {branch}"
         return f"Merge {shown}{into}" + (f"\n\n{body}" if body else "")
+
+    def _is_suppressed(self, branch: str) -> bool:
+        """Whether a message does not name this branch (merge.suppressDest)."""
+        patterns = ["main", "master"]
+        given = self.git.config.get_all("merge.suppressdest")
+        if given:
+            patterns = given[len(given) - given[::-1].index("") :] if "" in given else given
+        return any(wildmatch(encode(pattern), encode(branch)) for pattern in patterns)
 
     def _shortlog(self) -> str:
         walk = Walk(self.repository)

@@ -187,7 +187,7 @@ def _last_end(seen: str, start: int, blanks: str, others: str) -> int:
 class FieldBuilder:
     """Collects the fields of one word."""
 
-    __slots__ = ("had_none", "host", "magic", "opened", "out", "pattern", "text")
+    __slots__ = ("had_none", "host", "keeps", "magic", "opened", "out", "pattern", "text")
 
     def __init__(self, host: ExpansionHost, out: list[str]) -> None:
         self.host = host
@@ -197,6 +197,8 @@ class FieldBuilder:
         self.opened = False
         self.had_none = False
         """Whether the quotes at work had a "$@" without elements."""
+        self.keeps = False
+        """Whether the quotes at work make a field even if all in them is empty."""
         self.magic = False
 
     def weigh(self, scale: Scale) -> None:

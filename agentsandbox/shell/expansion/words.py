@@ -383,8 +383,9 @@ class WordCompiler:
                 each(host, builder)
             if builder.had_none:  # then quotes with nothing else in them make no field
                 builder.had_none = False
-                if len(builder.out) == fields and len(builder.text) == texts:
+                if not builder.keeps and len(builder.out) == fields and len(builder.text) == texts:
                     builder.opened = opened
+            builder.keeps = False
 
         return emit
 
