@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 VENV_SK ?= .venv-sk
+VENV_FUZZ ?= .venv-fuzz
+TIME ?= 60
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-python test lint test-semantic-kernel specs docs bench build release-check clean
+.PHONY: demo demo-python test lint fuzz soak git-sequences test-semantic-kernel specs docs bench strace build release-check clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "agentsandbox needs Python 3.11 or newer: make PYTHON=…"; exit 1; }
@@ -23,6 +25,12 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 $(VENV_SK)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV_SK)
 	$(VENV_SK)/bin/pip install --quiet -e '.[semantic-kernel]' pytest
+	@touch $@
+
+$(VENV_FUZZ)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV_FUZZ)
+	$(VENV_FUZZ)/bin/pip install --quiet -e '.[dev]'
+	-$(VENV_FUZZ)/bin/pip install --quiet --only-binary :all: atheris
 	@touch $@
 
 demo: $(VENV)/.demo  ## The main job on a real skill: what an agent sees and does
@@ -44,8 +52,14 @@ lint: $(VENV)/.dev  ## Style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
+fuzz: $(VENV_FUZZ)/.ready  ## Fuzz every target for TIME seconds; with atheris where it has a wheel
+	$(VENV_FUZZ)/bin/python -m tests.fuzz run --seconds $(TIME) $(TARGETS)
+
 test-semantic-kernel: $(VENV_SK)/.ready  ## The real Semantic Kernel: large, so in an environment of its own
 	$(VENV_SK)/bin/python -m pytest tests/test_semantic_kernel.py
+
+git-sequences: $(VENV)/.dev  ## Random sequences of git commands, judged by real git: COUNT=10000
+	$(BIN)/python -m tests.differential.git_sequences $(or $(COUNT),100)
 
 specs: $(VENV)/.dev  ## Record the expectations of tests/specs again, from real bash and GNU tools
 	$(BIN)/python tests/record/record.py tests/specs
@@ -57,6 +71,10 @@ docs: $(VENV)/.dev  ## Write docs/commands.md from usage texts, docs/api.md from
 bench: $(VENV)/.dev  ## Figures beside real bash
 	$(BIN)/python benchmarks/shell.py
 
+strace: $(VENV)/.dev  ## What the kernel sees while attacks run, in both kinds of isolation
+	$(BIN)/python -m tests.security.strace --every $(or $(EVERY),20)
+	$(BIN)/python -m tests.security.strace --every $(or $(EVERY),20) --isolation process
+
 build: $(VENV)/.dev  ## Source distribution and wheel, in dist/
 	$(BIN)/python -m build --no-isolation
 
@@ -64,4 +82,4 @@ release-check:  ## What only the owner can fill in before a release: addresses, 
 	@$(PYTHON) .ci/release-check
 
 clean:
-	rm -rf $(VENV) $(VENV_SK) dist build .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV_SK) $(VENV_FUZZ) .fuzz dist build .mypy_cache .ruff_cache

@@ -154,7 +154,7 @@ class HttpPeer(Peer):
         if depth is not None:
             lines.append(packet(f"deepen {min(depth, 0x7FFFFFFF)}\n"))
         lines.append(b"0000")
-        lines += [packet(f"have {oid}\n") for oid in _haves(target)]
+        lines += [packet(f"have {oid}\n") for oid in known_commits(target)]
         lines.append(packet("done\n"))
         data = self._request("POST", "git-upload-pack", b"".join(lines), "git-upload-pack")
         pack, cut, deepened = self._answer(data)
@@ -202,7 +202,7 @@ def _printable(text: str) -> str:
     return re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", "?", text)
 
 
-def _haves(repository: Repository) -> list[str]:
+def known_commits(repository: Repository) -> list[str]:
     """Return commits that are here, the tips first."""
     found: dict[str, None] = {}
     pending = [

@@ -178,6 +178,10 @@ class Worktree:
             self._base = [rules for rules in self._base if rules]
         return self._base
 
+    def use_own_ignores(self) -> None:
+        """Let only the rules of files in the worktree hold, none of the repository or the user."""
+        self._base = []
+
     def add_ignores(self, levels: Iterable[list[IgnoreRule]]) -> None:
         """Add the rules of a command line, which are the strongest of the general ones."""
         self._base = [*levels, *self._base_levels()]

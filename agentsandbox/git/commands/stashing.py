@@ -217,6 +217,7 @@ class _Maker:
         if not self.wanted and not self.options.on("staged"):
             staged = write_index_tree(repository, self.index)
             switch_trees(git, None, self.head_tree, action="reset", reset=True, one_way=True)
+            self._note_reset()
             if self._keeps():
                 switch_trees(git, None, staged, action="reset", reset=True, one_way=True)
             return
@@ -234,6 +235,15 @@ class _Maker:
             else:
                 index.set_replacing(self.tree.write(path, *side))
         repository.write_index(index)
+
+    def _note_reset(self) -> None:
+        """Leave the traces of the `git reset --hard` by which git does it."""
+        repository = self.repository
+        head = repository.head()
+        assert head is not None
+        action = self.git.env.get("GIT_REFLOG_ACTION", "reset: moving to HEAD")
+        repository.refs.write("ORIG_HEAD", head, "")
+        repository.refs.write("HEAD", head, action)
 
     def _keeps(self) -> bool:
         return self.options.on("keep-index")
@@ -294,10 +304,21 @@ def _put(git: Invocation, oid: str, title: str) -> None:
     refs.write(REF, oid, title)
 
 
-def _create(git: Invocation, words: list[str]) -> int:
+def make_stash(git: Invocation, message: str) -> str:
+    """Write the commits of a stash and return it, "" without local changes."""
     maker = _Maker(git, parse_options(USAGES["stash"], []))
-    if not maker.is_empty:
-        git.print(maker.make(" ".join(words))[0])
+    return "" if maker.is_empty else maker.make(message)[0]
+
+
+def store_stash(git: Invocation, oid: str, title: str) -> None:
+    """Make a commit the newest stash."""
+    _put(git, oid, title)
+
+
+def _create(git: Invocation, words: list[str]) -> int:
+    oid = make_stash(git, " ".join(words))
+    if oid:
+        git.print(oid)
     return 0
 
 
