@@ -151,9 +151,9 @@ OTHER_MEANINGS = {
     "git": (
         (
             "cat chmod clear column date diff false file git grep head mv patch rename rm sort "
-            "stat tree true yes"
+            "stat tar tree true yes zip"
         ),
-        "subcommands and options of git, kinds of objects, booleans",
+        "subcommands and options of git, kinds of objects, formats, booleans",
     ),
     "kernel/fs": ("tty", "a device"),
     "shell/interpreter/boundary.py": ("timeout", "a limit"),

@@ -23,6 +23,7 @@ VERSION = "2.39.5"
 MODULES = {
     "adding": "add rm mv",
     "applying": "apply",
+    "archiving": "archive bundle",
     "bisecting": "bisect",
     "blaming": "annotate blame",
     "branching": "branch",
@@ -42,6 +43,7 @@ MODULES = {
     "merging": "merge merge-base",
     "merging_files": "merge-file",
     "naming": "describe name-rev",
+    "noting": "notes",
     "objects": "cat-file hash-object ls-tree mktree write-tree commit-tree read-tree",
     "parsing": "rev-parse",
     "picking": "cherry-pick revert",
@@ -79,6 +81,21 @@ ABSENT = {
     "credential": "credentials belong to the host",
     "filter-branch": "use rebase, or commit-tree in a loop",
     "lfs": "there is no large file storage",
+    "column": "use column",
+    "range-diff": "use git diff between the two tips",
+    "rerere": "conflicts are not recorded; resolve them again",
+    "show-branch": "use git log --graph --oneline",
+    "sparse-checkout": "the worktree has all files; use pathspecs",
+    "submodule": "clone the other repository beside this one",
+    "verify-commit": "there are no keys to check signatures with",
+    "verify-tag": "there are no keys to check signatures with",
+    "verify-pack": "use git fsck, and git count-objects -v",
+    "maintenance": "use git gc",
+    "multi-pack-index": "use git repack -a -d",
+    "commit-graph": "history is read from the commits",
+    "replace": "objects are not replaced",
+    "fast-export": "use git bundle",
+    "fast-import": "use git bundle",
 }
 """Subcommands that this git does not have, and why."""
 

@@ -106,6 +106,7 @@ class Pretty:
         self.log_entry: Callable[[str, str], str] | None = None
         """Returns %gd and such of a reflog walk."""
         self.source: Callable[[str], str] = lambda oid: ""
+        self.note_of: Callable[[str], str] = lambda oid: ""
         self.abbrev = repository.abbrev
         self._compiled: dict[str, list[str | tuple[str, str]]] = {}
         self._mailmap: Mailmap | None = None
@@ -459,7 +460,7 @@ class _Expansion:
         if letter == "e":
             return decode(commit.encoding)
         if letter == "N":
-            return ""
+            return pretty.note_of(commit.oid)
         if letter == "S":
             return pretty.source(commit.oid)
         if letter in "dD":

@@ -10,6 +10,7 @@ from agentsandbox.git.options import parse_options
 from agentsandbox.git.packing import Missing, make_pack, place_pack
 from agentsandbox.git.reachability import reflog_tips, tips_of
 from agentsandbox.git.revisions import Resolver
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def _pack_refs(repository: Repository, *, everything: bool, prune: bool) -> None
     refs.pack(objects.peel, names)
     for name, path in kept.items():
         repository.fs.makedirs(path.rpartition("/")[0])
-        refs.write_file(path, f"{names[name]}\n".encode("ascii"))
+        refs.write_file(path, encode(f"{names[name]}\n"))
 
 
 # objects

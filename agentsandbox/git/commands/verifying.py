@@ -23,7 +23,7 @@ from agentsandbox.git.paths import is_dot_git
 from agentsandbox.git.reachability import heads_of, index_tips, reflog_tips
 from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.revisions import Resolver
-from agentsandbox.kernel.streams import decode
+from agentsandbox.kernel.streams import decode, encode
 
 USAGES = {
     "fsck": """
@@ -238,7 +238,7 @@ class _Checker:
                 self.git.print(f"dangling {kind} {oid}")
             if options.on("lost-found"):
                 folder = "commit" if kind == "commit" else "other"
-                text = f"{oid}\n".encode("ascii")
+                text = encode(f"{oid}\n")
                 self.repository.write_file(
                     f"lost-found/{folder}/{oid}",
                     self.objects.read(oid)[1] if kind == "blob" else text,
