@@ -150,8 +150,8 @@ OTHER_MEANINGS = {
     ),
     "git": (
         (
-            "cat chmod clear column date diff false file git grep head mv patch rename rm sort stat "
-            "tree true yes"
+            "cat chmod clear column date diff false file git grep head mv patch rename rm sort "
+            "stat tree true yes"
         ),
         "subcommands and options of git, kinds of objects, booleans",
     ),
@@ -172,8 +172,8 @@ OTHER_MEANINGS = {
         "GNU's syntaxes of regular expressions bear these names; a kind of node; a limit",
     ),
     "skills": (
-        "base64 diff false file link make more timeout true truncate watch which who",
-        "options, kinds of entries, YAML's booleans, stop words of a search",
+        "base64 diff ed false file link make more timeout true truncate watch which who",
+        "options, kinds of entries, YAML's booleans, stop words and endings of a search",
     ),
     "skills/session/allowed_tools.py": (
         "",

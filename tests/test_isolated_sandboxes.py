@@ -166,6 +166,35 @@ def test_a_worker_that_rested_loses_nothing(sandbox: Sandbox) -> None:
     assert sandbox.execute("f; pwd; cat a; echo $nope").stdout == "1\n/tmp\na\n"
 
 
+def test_a_state_is_saved_part_by_part(sandbox: Sandbox) -> None:
+    sandbox.execute(
+        "declare u; declare -A m=([k]=v); alias l=ls; set -o pipefail; trap 'echo t' INT"
+    )
+    before = session_of(sandbox).state
+    sandbox.execute(":; f() { echo $1; }; g=1")
+    after = session_of(sandbox).state
+    assert after.parts[3] is before.parts[3]
+    assert after.parts[0] != before.parts[0] and after.parts[1] != before.parts[1]
+    for number in range(60):
+        sandbox.execute(f": {number}")
+    script = (
+        "f $g; echo ${u-unset} ${m[k]}; alias; trap; set -o | grep pipefail; declare -p u; history"
+    )
+    with sandbox.fork() as twin:
+        session_of(sandbox).rest()
+        shown = sandbox.execute(script).stdout
+        assert shown == twin.execute(script).stdout
+    assert shown.startswith("1\nunset v\nalias l='ls'\ntrap -- 'echo t' SIGINT\npipefail")
+    assert shown.count("  : ") == 60 and "declare -- u\n" in shown
+
+
+def test_the_statuses_of_a_pipeline_are_kept(sandbox: Sandbox) -> None:
+    for script, shown in (("(exit 3) | true", "3 0"), ("true | true", "0 0"), ("true", "0")):
+        sandbox.execute(script)
+        session_of(sandbox).rest()
+        assert sandbox.execute("echo ${PIPESTATUS[@]}").stdout == f"{shown}\n"
+
+
 def test_skills(tmp_path: Path) -> None:
     skill = AgentSkill.from_files(
         {
@@ -615,8 +644,8 @@ class Hostile:
 
 
 def done(**changes: object) -> Callable[[socket.socket, Wire], None]:
-    head = {"status": 0, "limit": None, "cwd": "/", "jobs": 0, **changes}
-    blobs = head.pop("blobs", [b""] * 6)
+    head = {"status": 0, "limit": None, "cwd": "/", "parts": [], **changes}
+    blobs = head.pop("blobs", [b""] * 4)
     return lambda _, wire: wire.send("done", head, *blobs)  # type: ignore[misc]
 
 
@@ -660,13 +689,21 @@ HOSTILE = {
     "a directory with NUL": done(cwd="/a\0b"),
     "no directory": done(cwd=None),
     "too few blobs": done(blobs=[b""]),
-    "a difference that is none": done(blobs=[b"xxxxxxxx", b"", b"", b"", b"", b""]),
-    "sizes that are cut off": done(blobs=[b"", b"", b"xxx", b"", b"", b""]),
-    "output that does not add up": done(blobs=[b"", b"", b"\xff\0\0\0", b"x", b"", b""]),
+    "a difference that is none": done(blobs=[b"xxxxxxxx", b"", b"", b""]),
+    "a large content of nothing": done(blobs=[b"", b"", b"", b"", b"content"]),
+    "sizes that are cut off": done(blobs=[b"", b"xxx", b"", b""]),
+    "output that does not add up": done(blobs=[b"", b"\xff\0\0\0", b"x", b""]),
     "too much output": done(
-        blobs=[b"", b"", (1 << 21).to_bytes(4, "little"), b"x" * (1 << 20), b"", b""]
+        blobs=[b"", (1 << 21).to_bytes(4, "little"), b"x" * (1 << 20), b""]
     ),
-    "too much state": done(blobs=[b"", b"x" * (12 << 20), b"", b"", b"", b""]),
+    "too much state": done(parts=[1], blobs=[b""] * 4 + [b"x" * (12 << 20)]),
+    "a part that is none": done(parts=[4], blobs=[b""] * 5),
+    "parts that are no list": done(parts="all"),
+    "a picture that is no path": done(pictures=["a"]),
+    "many elements": asking("policy", {"x": [[]] * 200_000}),
+    "an operation that is none": asking("start", {"id": 1, "do": "exec"}),
+    "a request without a network": asking("start", {"id": 1, "do": "send"}, b""),
+    "a long question for news": asking("news", {"milliseconds": 1 << 40}),
 }
 
 
@@ -685,15 +722,17 @@ def test_a_hostile_worker_costs_one_call(answer: Callable[[socket.socket, Wire],
         assert sandbox.fs.read_text("/workspace/a") == "a\n"
 
 
+# TM-ISO-3
 def test_a_poisoned_state_is_forgotten(sandbox: Sandbox) -> None:
     sandbox.execute("x=1; echo a > a")
     state = session_of(sandbox).state
     session_of(sandbox).rest()
-    state.data = b"cos\nsystem\n(S'true'\ntR."
+    state.parts = (b"cos\nsystem\n(S'true'\ntR.", *state.parts[1:])
     assert sandbox.execute("echo $x").limit == "process"
     assert sandbox.execute("echo ${x-gone}; cat a").stdout == "gone\na\n"
 
 
+# TM-ISO-3
 @pytest.mark.parametrize(
     "name",
     [("os", "system"), ("agentsandbox.shell.interpreter.shell", "os.system"),
@@ -737,6 +776,7 @@ PROBES = {
 }
 
 
+# TM-ISO-1
 def test_what_a_worker_that_was_taken_over_can_do() -> None:
     """A process that is confined like a worker tries what an intruder would try."""
     program = f"""

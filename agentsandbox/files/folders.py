@@ -22,7 +22,7 @@ from agentsandbox.kernel.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
-    from typing import BinaryIO, TypeAlias
+    from typing import Any, BinaryIO, TypeAlias
 
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.limits import Limits
@@ -72,6 +72,15 @@ class _Folder:
             yield number
         finally:
             os.close(number)
+
+
+def _file_of(opened: int, mode: str, buffering: int = -1) -> Any:
+    """Return the file of a descriptor, which is closed if there is none."""
+    try:
+        return os.fdopen(opened, mode, buffering)
+    except OSError:
+        os.close(opened)
+        raise
 
 
 def _named(error: OSError, path: str) -> OSError:
@@ -197,7 +206,7 @@ class _Reader:
             self.room.take(path, info.st_size)
             flags = os.O_RDONLY | _WAITLESS | (0 if self.follow else _NO_FOLLOW)
             opened = os.open(name, flags, dir_fd=number)
-            with os.fdopen(opened, "rb", buffering=0) as file:
+            with _file_of(opened, "rb", buffering=0) as file:
                 if not stat_module.S_ISREG(os.fstat(opened).st_mode):
                     raise special_file(host_path)
                 content = self._content(file, info.st_size)
@@ -316,7 +325,7 @@ def _write_file(number: int, name: bytes, member: Member, content: bytes) -> Non
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_FOLLOW | _WAITLESS
     opened = os.open(name, flags, member.mode | 0o600, dir_fd=number)
     try:
-        with os.fdopen(opened, "wb") as file:
+        with _file_of(opened, "wb") as file:
             file.write(content)
         os.utime(name, (member.mtime, member.mtime), dir_fd=number, follow_symlinks=False)
     except OSError:

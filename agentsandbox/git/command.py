@@ -22,15 +22,23 @@ VERSION = "2.39.5"
 
 MODULES = {
     "adding": "add rm mv",
+    "applying": "apply",
+    "bisecting": "bisect",
+    "blaming": "annotate blame",
     "branching": "branch",
+    "checking": "check-attr check-mailmap check-ref-format interpret-trailers stripspace",
+    "cleaning": "clean",
     "clone": "clone",
     "cloning": "init",
     "committing": "commit",
     "configuring": "config",
     "comparing": "diff diff-files diff-index diff-tree",
     "fetching": "fetch ls-remote pull",
+    "formatting": "format-patch",
     "information": "help version var",
+    "linking": "worktree",
     "logging": "log reflog rev-list show whatchanged",
+    "mailing": "am",
     "merging": "merge merge-base",
     "merging_files": "merge-file",
     "naming": "describe name-rev",
@@ -44,10 +52,12 @@ MODULES = {
     "resetting": "reset",
     "searching": "grep",
     "stashing": "stash",
+    "storing": "count-objects gc pack-refs prune prune-packed repack",
     "summing_up": "shortlog",
     "states": "status ls-files update-index check-ignore",
     "switching": "checkout switch restore",
     "tagging": "tag",
+    "verifying": "fsck",
 }
 """The modules of `git/commands/` and their subcommands."""
 

@@ -521,21 +521,33 @@ class ObjectStore:
         if oid in self._made:
             return oid
         self.budget.step(1 + len(data) // 4096)
-        folder = f"{self.folder}/{oid[:2]}"
-        path = f"{folder}/{oid[2:]}"
+        path = f"{self.folder}/{oid[:2]}/{oid[2:]}"
         if not self.fs.exists(path) and not any(
             pack.find(oid) is not None for pack in self.packs()
         ):
-            packed = zlib.compress(head + data, self.level)
-            permissions = 0o444 & ~self.umask
-            try:
-                self._place(path, packed, permissions)
-            except FileNotFoundError:
-                self.fs.mkdir(folder, 0o777 & ~self.umask)
-                self._place(path, packed, permissions)
+            self._write_file(oid, head + data)
         self._made.add(oid)
         self._present.add(oid)
         return oid
+
+    def write_loose(self, kind: str, data: bytes) -> str:
+        """Write a loose object, also if it is in a pack, and return its name."""
+        head = b"%s %d\0" % (encode(kind), len(data))
+        oid = sha1(head + data).hexdigest()
+        self.budget.step(1 + len(data) // 4096)
+        self._write_file(oid, head + data)
+        return oid
+
+    def _write_file(self, oid: str, text: bytes) -> None:
+        folder = f"{self.folder}/{oid[:2]}"
+        path = f"{folder}/{oid[2:]}"
+        packed = zlib.compress(text, self.level)
+        permissions = 0o444 & ~self.umask
+        try:
+            self._place(path, packed, permissions)
+        except FileNotFoundError:
+            self.fs.mkdir(folder, 0o777 & ~self.umask)
+            self._place(path, packed, permissions)
 
     def _place(self, path: str, data: bytes, permissions: int) -> None:
         """Write a file that is complete as soon as it has its name."""

@@ -570,8 +570,27 @@ class _Scanner:
                 and (self.ignored == "traditional")
             ):
                 self.found.ignored.append(folder + b"/")
+            elif self.untracked == "normal" and self.ignored == "traditional":
+                self.found.ignored += _collapsed(inner.found, folder)
             else:
                 self.found.ignored += inner.found.ignored
+
+
+def _collapsed(found: Scan, folder: bytes) -> list[bytes]:
+    """Return the ignored paths below a directory; one path for a directory without others."""
+    mixed = {folder}
+    for path in found.untracked:
+        at = path.rfind(b"/", 0, len(path) - 1)
+        while at > len(folder) and path[:at] not in mixed:
+            mixed.add(path[:at])
+            at = path.rfind(b"/", 0, at)
+    shown: list[bytes] = []
+    for path in found.ignored:
+        at = path.find(b"/", len(folder) + 1)
+        while 0 <= at < len(path) - 1 and path[:at] in mixed:
+            at = path.find(b"/", at + 1)
+        shown.append(path if at < 0 else path[: at + 1])
+    return list(dict.fromkeys(shown))
 
 
 def smudge_racy(repository: Repository, index: Index) -> None:

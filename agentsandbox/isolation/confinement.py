@@ -50,6 +50,7 @@ _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _SIGKILL = 9
 
 
+# TM-ISO-1
 def confine(
     limits: Limits, addresses: int = 0, memory: int = 0, folders: Sequence[str] = ()
 ) -> dict[str, str]:

@@ -73,6 +73,7 @@ def policy_for_worker(policy: NetworkPolicy | None) -> dict[str, Any] | None:
     }
 
 
+# TM-ISO-4
 class HostNetwork:
     """Sends the requests of one worker; a service of `Operations`."""
 

@@ -47,6 +47,7 @@ def remotes_for_worker(remotes: Mapping[str, object]) -> dict[str, str]:
     }
 
 
+# TM-ISO-5
 class HostRemotes:
     """Serves the remotes to one worker; a service of `Operations`."""
 

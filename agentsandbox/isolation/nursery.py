@@ -37,7 +37,9 @@ _ROOMS = ("commands", "contract", "kernel", "shell", "runtime", "network", "git"
 """What scripts run through: all of its modules are loaded before the first fork."""
 
 _LIBRARIES = (
-    "binascii", "bz2", "decimal", "encodings.idna", "encodings.latin_1", "hashlib", "json",
+    "binascii", "bz2", "decimal", "encodings.ascii", "encodings.idna", "encodings.latin_1",
+    "encodings.utf_16", "encodings.utf_16_be", "encodings.utf_16_le", "encodings.utf_32",
+    "encodings.utf_32_be", "encodings.utf_32_le", "hashlib", "json",
     "lzma", "sqlite3", "ssl", "zlib", "zoneinfo", "greenlet", "regex", "yaml", "zstandard",
 )  # fmt: skip
 """Libraries with compiled code that commands import in their functions. A worker cannot load the

@@ -196,7 +196,7 @@ class Operations:
             return {"failed": True}, b""
         except ProtocolError:
             raise
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 - the host's own, for its log
             self._log("a function of the host raised during an isolated script", error)
             return {"failed": True}, b""
 

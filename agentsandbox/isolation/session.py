@@ -20,7 +20,7 @@ from time import monotonic
 
 from agentsandbox.errors import LimitReached, PipeClosed, SandboxError, Unwind
 from agentsandbox.host_input import HostInput
-from agentsandbox.isolation.messages import ProtocolError, unpacked
+from agentsandbox.isolation.messages import ProtocolError, packed, unpacked
 from agentsandbox.isolation.mounted import MountedFiles
 from agentsandbox.isolation.supervisor import Nursery, Worker, check_available, nursery
 from agentsandbox.kernel.budget import CANCELLED, Budget
@@ -56,6 +56,9 @@ _NOTICES = 1 << 16
 
 _STATE_BASE = 8 << 20
 _MOST_PICTURES = 8
+_PARTS, _HISTORY_PART = 4, 3
+"""Parts of a shell's state (`states`), and that with the history of scripts."""
+_MOST_SCRIPTS = 100
 _LIMITS: dict[object, LimitName | None] = {
     None: None, "timeout": "timeout", "steps": "steps", "depth": "depth",
     "output_bytes": "output_bytes", "value_bytes": "value_bytes", "processes": "processes",
@@ -67,14 +70,21 @@ _VERDICT_GO, _VERDICT_CLOSED, _VERDICT_FAILED, _VERDICT_ENDED = "go", "closed", 
 class State:
     """What is kept of a shell between two calls: bytes for the next worker; immutable.
 
-    data      what a worker saved; empty for a new shell
+    parts     what a worker saved (`states`); empty ones for a new shell
+    scripts   the scripts that ran since the last of them was saved
     exported  its exported variables: NAME=VALUE and NUL for each; None before the first call
     """
 
-    __slots__ = ("data", "exported")
+    __slots__ = ("exported", "parts", "scripts")
 
-    def __init__(self, data: bytes = b"", exported: bytes | None = None) -> None:
-        self.data = data
+    def __init__(
+        self,
+        parts: tuple[bytes, ...] = (b"",) * _PARTS,
+        scripts: tuple[str, ...] = (),
+        exported: bytes | None = None,
+    ) -> None:
+        self.parts = parts
+        self.scripts = scripts
         self.exported = exported
 
     def on(self, fs: object, origin: object) -> State:
@@ -288,24 +298,30 @@ class IsolatedSession:
         if self.synced is None:
             now_there = None if self.clock is None else self.clock()
             setup = {**self.setup(), "cwd": self.cwd, "now": now_there, "mounts": mounts}
-            worker.wire.send("setup", setup, difference(None, now), self.state.data)
-            delta = b""
+            large: list[bytes] = []
+            delta = difference(None, now, large)
+            scripts, parts = packed(self.state.scripts), self.state.parts
+            worker.wire.send("setup", setup, delta, scripts, *parts, *large)
+            delta, large = b"", []
         else:
-            delta = difference(self.synced, now)
+            large = []
+            delta = difference(self.synced, now, large)
         more = {"directory": self.cwd, "skills": self._skills, "active": self._active}
-        worker.wire.send("execute", {**head, **more, "mounts": mounts}, script, delta, stdin)
+        worker.wire.send(
+            "execute", {**head, **more, "mounts": mounts}, script, delta, stdin, *large
+        )
         return now
 
-    def adopt(self, before: Snapshot, changed: bytes) -> None:
+    def adopt(self, before: Snapshot, changed: bytes, large: list[bytes]) -> None:
         """Take over what the worker has changed; what the host wrote meanwhile stays."""
-        after = patched(before, changed, self.limits, before.mounted)
+        after = patched(before, changed, self.limits, before.mounted, large)
         here = self.fs.snapshot()
         if here.root is before.root and here.hard is before.hard:
             if after is not before:
                 self.fs.restore(after)
         elif changed:
             try:
-                self.fs.restore(patched(here, changed, self.limits, here.mounted))
+                self.fs.restore(patched(here, changed, self.limits, here.mounted, large))
             except DeltaError:  # both changed the same directories: the script was asked to run
                 self.fs.restore(after)
         self.synced = after
@@ -382,6 +398,10 @@ class IsolatedExecution:
         self._cancelled_at: float | None = None
         self._pictures: list[str] = []
 
+    def cancel(self) -> None:
+        """End the script soon. Safe in any thread."""
+        self.budget.cancel()
+
     def run(self) -> ExecutionResult:
         """Run the script. Raises only errors of the host, and what cancels its task."""
         began = monotonic()
@@ -440,14 +460,15 @@ class IsolatedExecution:
     def _next(self, worker: Worker) -> Message:
         """Wait for the next message, for as long as the worker has time."""
         wire = worker.wire
+        if self._pause is None:
+            while (message := wire.receive_soon()) is None:
+                self._remaining(worker)
+            return message
         while not wire.is_readable(0):
-            seconds = self._remaining(worker)
-            if self._pause is None:
-                wire.is_readable(seconds)
-            else:
-                from agentsandbox.runtime.event_loop import readable
+            from agentsandbox.runtime.event_loop import readable
 
-                self._pause(None, readable([wire.socket.fileno()], seconds))
+            seconds = self._remaining(worker)
+            self._pause(None, readable([wire.socket.fileno()], seconds))
         return wire.receive()
 
     def _remaining(self, worker: Worker) -> float:
@@ -468,13 +489,24 @@ class IsolatedExecution:
 
     def _done(self, message: Message) -> tuple[int, LimitName | None]:
         session = self.session
-        changed, data, sizes, output, exported, unread = message.parts(6)
+        numbers = _numbers(message.head.get("parts"))
+        exports = 1 if message.flag("exports") else 0
+        parts = message.parts(4 + len(numbers) + exports, more=True)
+        changed, sizes, output, unread, *state = parts
+        large = message.blobs[len(parts) :]
         status = message.number("status", 0, 255)
         cwd = message.text("cwd")
         limit = message.head.get("limit")
         if not (limit is None or type(limit) is str) or limit not in _LIMITS:
             raise ProtocolError("a limit that does not exist")
-        if len(data) + len(exported) > session.largest_state():
+        after = _changed_state(
+            session.state,
+            numbers,
+            state,
+            exports,
+            self.script if message.flag("is_longer") else None,
+        )
+        if sum(map(len, after.parts)) + len(after.exported or b"") > session.largest_state():
             raise ProtocolError("more state than the limits allow")
         if not cwd.startswith("/") or "\0" in cwd:
             raise ProtocolError("a directory that cannot be one")
@@ -485,8 +517,9 @@ class IsolatedExecution:
             self._source._put_back(unread)
         session.mounted.release(message.head.get("released", []))
         assert self._before is not None
-        session.adopt(self._before, changed)
-        session.finish(State(data, exported), cwd, message.number("jobs"))
+        session.adopt(self._before, changed, large)
+        jobs = message.number("jobs") if "jobs" in message.head else 0
+        session.finish(after, cwd, jobs)
         for stream, part in entries:
             self.log.add(stream, part)
         self._pictures = _paths(message.head.get("pictures", []))
@@ -690,6 +723,34 @@ def _known_remotes(remotes: Mapping[str, object]) -> dict[str, str]:
     from agentsandbox.isolation.host_remotes import remotes_for_worker
 
     return remotes_for_worker(remotes)
+
+
+def _numbers(value: object) -> list[int]:
+    """Return which parts of a state a worker sends."""
+    if type(value) is not list or len(value) > _PARTS:
+        raise ProtocolError("no list of parts")
+    if not all(type(each) is int and 0 <= each < _PARTS for each in value):
+        raise ProtocolError("a part that is none")
+    return value
+
+
+def _changed_state(
+    before: State, numbers: list[int], sent: list[bytes], exports: int, script: str | None
+) -> State:
+    """Return a state with the parts that a worker has sent."""
+    if not sent and script is None:
+        return before
+    parts = list(before.parts)
+    for number, part in zip(numbers, sent, strict=False):
+        parts[number] = part
+    scripts = before.scripts
+    if _HISTORY_PART in numbers:
+        scripts = ()
+    elif script is not None:
+        if len(scripts) >= _MOST_SCRIPTS:
+            raise ProtocolError("a history that is never saved")
+        scripts = (*scripts, script)
+    return State(tuple(parts), scripts, sent[-1] if exports else before.exported)
 
 
 def _entries(sizes: bytes, output: bytes) -> list[tuple[int, bytes]]:

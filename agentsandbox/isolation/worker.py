@@ -26,15 +26,16 @@ from agentsandbox.isolation.confinement import confine
 from agentsandbox.isolation.guests import javascript_runtime, needs, python_runtime
 from agentsandbox.isolation.host_network import RemoteNetwork, worker_policy
 from agentsandbox.isolation.host_remotes import worker_remotes
-from agentsandbox.isolation.messages import ProtocolError, Wire, packed
+from agentsandbox.isolation.messages import ProtocolError, Wire, packed, unpacked
 from agentsandbox.isolation.proxies import Mounts, RemoteInput
 from agentsandbox.isolation.relay import HostFailure, Relay
-from agentsandbox.isolation.states import loaded, saved
+from agentsandbox.isolation.states import PARTS, Saver, loaded
 from agentsandbox.isolation.stubs import stub
 from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.fs.deltas import difference, patched
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.fs.nodes import number_from
+from agentsandbox.kernel.streams import decode
 from agentsandbox.limits import Limits
 from agentsandbox.options import all_commands
 from agentsandbox.policy import request_of
@@ -118,14 +119,16 @@ class Worker:
 
     def __init__(self, wire: Wire, message: Message, calls: int) -> None:
         options = message.head
-        delta, state = message.parts(2)
+        delta, scripts, *rest = message.parts(2 + PARTS, more=True)
+        state, large = rest[:PARTS], message.blobs[2 + PARTS :]
         self.wire = wire
         self.limits = limits = Limits(**options["limits"])
         clock = self._clock if options["clock"] else time.time
         self.fs = fs = MemoryFileSystem(limits, time.time)
         fs.uid = 0
         self.mounts = Mounts(self._ask)
-        self.synced: Snapshot = patched(None, delta, limits, self._mounted(options["mounts"]))
+        mounted = self._mounted(options["mounts"])
+        self.synced: Snapshot = patched(None, delta, limits, mounted, large, trusted=True)
         fs.restore(self.synced)
         fs.clock = clock
         self._now: float | None = options["now"]
@@ -140,7 +143,9 @@ class Worker:
             options["aliases"],
             options["sudo"],
         )
-        kept = loaded(state, fs) if state else None
+        kept = loaded(state, unpacked(scripts), fs) if state[0] else None
+        self.saver = Saver()
+        self.exported = b""
         remotes = worker_remotes(options["git_remotes"], relay)
         self.session = new_session(fs, options, clock, kept, commands, remotes)
         host = self.session.machine.host
@@ -165,11 +170,12 @@ class Worker:
     def execute(self, message: Message) -> None:
         """Run a script and answer with its result, the changed files and the shell's state."""
         head = message.head
-        script, delta, stdin = message.parts(3)
+        script, delta, stdin = message.parts(3, more=True)
         session = self.session
         if delta:
             mounted = self._mounted(head["mounts"])
-            self.synced = patched(self.synced, delta, self.limits, mounted)
+            large = message.blobs[3:]
+            self.synced = patched(self.synced, delta, self.limits, mounted, large, trusted=True)
             self.fs.restore(self.synced)
         if session.cwd != head["directory"]:
             session.change_directory(head["directory"])
@@ -179,7 +185,7 @@ class Worker:
         if head["stdin"] == "asked":
             source = RemoteInput(self._ask)
         execution = session.execution(
-            str(script, "utf-8", "surrogateescape"),
+            decode(script),
             head["timeout"],
             source,
             head["env"],
@@ -195,29 +201,44 @@ class Worker:
         self._send_result(result, unread, live=head["live"])
 
     def _send_result(self, result: ExecutionResult, unread: bytes, *, live: bool) -> None:
+        """Send the result; of all that stays, only what is not as it was."""
         session = self.session
         now = self.fs.snapshot()
-        changed = difference(self.synced, now)
+        large: list[bytes] = []
+        changed = difference(self.synced, now, large)
         self.synced = now
         entries = () if live else result._entries
+        parts, is_longer = self.saver.changed(session.kept(running=False), result.script)
+        exported = packed([f"{name}={value}" for name, value in session.exported().items()])
+        head: dict[str, Any] = {
+            "status": result.exit_code,
+            "parts": list(parts),
+            "cwd": session.cwd,
+        }
+        if is_longer:
+            head["is_longer"] = True
+        if exported != self.exported:
+            head["exports"] = True
+            self.exported = exported
+            parts[PARTS] = exported
+        if result.limit is not None:
+            head["limit"] = result.limit
+        if jobs := len(session.machine.scheduler.processes):
+            head["jobs"] = jobs
+        if self.mounts.released:
+            head["released"], self.mounts.released = self.mounts.released, []
+        if result.pictures:
+            head["pictures"] = list(result.pictures)
         self.wire.send(
             "done",
-            {
-                "status": result.exit_code,
-                "limit": result.limit,
-                "cwd": session.cwd,
-                "jobs": len(session.machine.scheduler.processes),
-                "released": self.mounts.released,
-                "pictures": list(result.pictures),
-            },
+            head,
             changed,
-            saved(session.kept(running=False)),
             array("I", [len(data) << 1 | stream & 1 for stream, data in entries]).tobytes(),
             b"".join([data for _, data in entries]),
-            packed([f"{name}={value}" for name, value in session.exported().items()]),
             unread,
+            *parts.values(),
+            *large,
         )
-        self.mounts.released = []
 
     # requests
 

@@ -40,7 +40,7 @@ OPEN = {
     "a fixed text, or a class of characters, around escaped text": (
         "commands/_files/backups.py commands/columns/column.py commands/encodings/bases.py"
         " commands/sqlite3/database.py commands/sqlite3/importing.py commands/tr/tr.py"
-        " shell/expansion/splitting.py shell/expansion/words.py commands/dumps/strings.py"
+        " shell/expansion/splitting.py commands/dumps/strings.py"
         " commands/jq/dates.py commands/tr/sets.py commands/pages/fold.py"
         " commands/_files/names.py commands/make/syntax.py commands/running/parallel_arguments.py"
     ),
@@ -122,7 +122,11 @@ def calls(module: str, tree: ast.Module) -> Iterator[tuple[ast.Call, str, set[st
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
             if function.value.id == "re" and function.attr in FUNCTIONS:
                 yield node, function.attr, names.get(id(node)) or anything
-        elif isinstance(function, ast.Name) and function.id in ("compile_pattern", "lazily", "lazily_bytes"):
+        elif isinstance(function, ast.Name) and function.id in (
+            "compile_pattern",
+            "lazily",
+            "lazily_bytes",
+        ):
             yield node, "compile", names.get(id(node)) or anything
 
 

@@ -700,6 +700,10 @@ class _Committing:
             run_hook(repository, "post-rewrite", "amend", stdin=encode(f"{self.head} {oid}\n"))
         if not self.options.on("quiet"):
             print_summary(git, oid, is_initial=self.head is None, date=self._shows_date())
+        if repository.read_file("MERGE_AUTOSTASH") is not None:
+            from agentsandbox.git.autostash import apply_autostash
+
+            apply_autostash(git, "MERGE_AUTOSTASH")
 
 
 _EMPTY_PICK = """The previous cherry-pick is now empty, possibly due to conflict resolution.

@@ -272,15 +272,21 @@ class HostFileSystem(CanonicalFileSystem):
             elif not stat_module.S_ISREG(known):
                 raise os_error(errno.EACCES)
             opened = os.open(name, flags, permissions & 0o777, dir_fd=number)
+        try:
+            info = os.fstat(opened)
+        except OSError:
+            os.close(opened)
+            raise
         file = HostFile(
             self,
             opened,
             path,
+            (info.st_dev, info.st_ino),
             readable=mode in ("r", "r+"),
             writable=mode != "r",
             append=mode == "a",
         )
-        if not file.stat().is_file:
+        if not stat_module.S_ISREG(info.st_mode):
             file.release()
             raise os_error(errno.EACCES)
         self.made += known is None
@@ -295,13 +301,16 @@ class HostFileSystem(CanonicalFileSystem):
         self._handles += 1
         self._opened[inode] = self._opened.get(inode, 0) + 1
 
-    def leave(self, inode: Inode, info: os.stat_result) -> None:
-        """Count one open file less; the last one of an unlinked file frees its bytes."""
+    def leave(self, inode: Inode, info: os.stat_result | None) -> None:
+        """Count one open file less; the last one of an unlinked file frees its bytes.
+
+        `info` is None if the host did not tell: then the bytes count on.
+        """
         self._handles -= 1
         left = self._opened.pop(inode) - 1
         if left:
             self._opened[inode] = left
-        elif info.st_nlink == 0:
+        elif info is not None and info.st_nlink == 0:
             self.grown -= info.st_size
 
     def _forget(self, info: os.stat_result) -> None:
@@ -492,6 +501,7 @@ class HostFile(File):
         fs: HostFileSystem,
         number: int,
         path: str,
+        inode: Inode,
         *,
         readable: bool,
         writable: bool,
@@ -500,9 +510,8 @@ class HostFile(File):
         super().__init__()
         self.fs = fs
         self.number = number
-        info = os.fstat(number)
-        self.inode = info.st_dev, info.st_ino
-        fs.enter(self.inode)
+        self.inode = inode
+        fs.enter(inode)
         self.path = path
         self.readable = readable
         self.writable = writable
@@ -551,15 +560,17 @@ class HostFile(File):
         room = min(self.fs.limits.file_bytes, self.fs.limits.total_bytes - self.fs.grown + size)
         end = self.offset + len(data)
         fitting = data if end <= room else data[: max(0, room - self.offset)]
-        while fitting:
-            written = (
-                os.write(self.number, fitting)
-                if self.append
-                else os.pwrite(self.number, fitting, self.offset)
-            )
-            self.offset += written
-            fitting = fitting[written:]
-        self.fs.grown += max(0, self.offset - size)
+        try:
+            while fitting:
+                written = (
+                    os.write(self.number, fitting)
+                    if self.append
+                    else os.pwrite(self.number, fitting, self.offset)
+                )
+                self.offset += written
+                fitting = fitting[written:]
+        finally:
+            self.fs.grown += max(0, self.offset - size)
         if end > room:
             raise self._full(room)
 
@@ -584,9 +595,14 @@ class HostFile(File):
     def close(self) -> None:
         number, self.number = self.number, -1
         if number >= 0:
-            info = os.fstat(number)
-            os.close(number)
-            self.fs.leave(self.inode, info)
+            try:
+                info = os.fstat(number)
+            except OSError:
+                info = None
+            try:
+                os.close(number)
+            finally:
+                self.fs.leave(self.inode, info)
 
     def __del__(self) -> None:
         self.close()

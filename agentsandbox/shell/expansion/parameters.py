@@ -440,10 +440,9 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
     def one(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None:
-            if host.options.nounset and not (
-                letter in ("a", "A")
-                and isinstance(host.values.get(name), (IndexedArray, AssociativeArray))
-            ):
+            value = host.values.get(name)
+            has_elements = isinstance(value, (IndexedArray, AssociativeArray)) and len(value) > 0
+            if host.options.nounset and not (letter in ("a", "A") and has_elements):
                 raise unbound(shown)
             if letter not in ("a", "A"):
                 return None
@@ -543,12 +542,15 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
             if parsed is None:
                 raise ExpansionError(f"{text}: invalid variable name")
             twin = Parameter(parsed[0], parsed[1], "", node.operator, node.operands, node.source)
-            if node.operator:
+            if node.operator == "bad" or node.operator.startswith("names"):
                 found = compile_parameter(twin, words)
             else:
                 found = reader_for(parsed[0], parsed[1], words)
                 found.shown = f"!{pointer.shown}"
-                found = _plain(found, "${")
+                if not node.operator:
+                    found = _plain(found, "${")
+                elif node.operator not in CHOICES:
+                    found = _operated(twin, found, words)
             if len(cache) < 64:
                 cache[text] = found
         return found

@@ -148,6 +148,7 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int], budget: Budge
             if size > _LONG:
                 budget.work(8 * _LONG)
         fields.append(text[start:position])
+        budget.step()
         delimiter = between(seen, position)
         assert delimiter is not None
         position = delimiter.end()
@@ -186,7 +187,7 @@ def _last_end(seen: str, start: int, blanks: str, others: str) -> int:
 class FieldBuilder:
     """Collects the fields of one word."""
 
-    __slots__ = ("had_none", "host", "magic", "opened", "out", "pattern", "text")
+    __slots__ = ("had_none", "host", "keeps", "magic", "opened", "out", "pattern", "text")
 
     def __init__(self, host: ExpansionHost, out: list[str]) -> None:
         self.host = host
@@ -196,6 +197,8 @@ class FieldBuilder:
         self.opened = False
         self.had_none = False
         """Whether the quotes at work had a "$@" without elements."""
+        self.keeps = False
+        """Whether the quotes at work make a field even if all in them is empty."""
         self.magic = False
 
     def weigh(self, scale: Scale) -> None:

@@ -28,6 +28,7 @@ from agentsandbox.shell.syntax.nodes import (
     Literal,
     Quoted,
     SimpleCommand,
+    Slot,
     Word,
 )
 
@@ -85,6 +86,8 @@ def _may_be_option(word: Word) -> bool:
     first = word.parts[0] if word.parts else None
     if isinstance(first, DoubleQuoted):
         first = first.parts[0] if first.parts else None
+    if isinstance(first, Slot):  # which never begins with a dash
+        return False
     return not isinstance(first, (Literal, Quoted)) or first.text.startswith("-")
 
 

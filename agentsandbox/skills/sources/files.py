@@ -245,7 +245,12 @@ class _Reading:
 
     def file(self, parent: int | None, name: str, relative: str) -> None:
         descriptor = os.open(name, OPEN_FLAGS, dir_fd=parent)
-        with os.fdopen(descriptor, "rb") as file:
+        try:
+            opened = os.fdopen(descriptor, "rb")
+        except OSError:
+            os.close(descriptor)
+            raise
+        with opened as file:
             info = os.fstat(descriptor)
             if not stat.S_ISREG(info.st_mode):
                 self.problems.append(f"{relative}: not a regular file")
