@@ -139,6 +139,7 @@ HIDING = {
 }
 
 
+# TM-GIT-8
 @pytest.mark.parametrize("script", HIDING.values(), ids=HIDING)
 def test_an_agent_cannot_hide_a_change(script: str) -> None:
     with made(MAKE) as sandbox:

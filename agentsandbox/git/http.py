@@ -54,6 +54,7 @@ def packets(data: bytes, at: int = 0) -> Iterator[tuple[bytes | None, int]]:
         yield line, at
 
 
+# TM-GIT-7
 class HttpPeer(Peer):
     """A repository behind `http://` or `https://`."""
 

@@ -130,12 +130,18 @@ def parse_tree(data: bytes) -> list[Entry]:
     while at < size:
         end = find(b"\0", at)
         if end < 0 or end + 21 > size:
-            raise ValueError("truncated tree")
+            raise ValueError("too-short tree object")
         mode, space, name = data[at:end].partition(b" ")
         if not space or not name:
-            raise ValueError("malformed tree entry")
+            raise ValueError(
+                "empty filename in tree entry" if mode else "malformed mode in tree entry"
+            )
         at = end + 21
-        found.append((name, int(mode, 8), hexlify(data[end + 1 : at]).decode("ascii")))
+        try:
+            number = int(mode, 8)
+        except ValueError:
+            raise ValueError("malformed mode in tree entry") from None
+        found.append((name, number, hexlify(data[end + 1 : at]).decode("ascii")))
     return found
 
 
@@ -203,6 +209,7 @@ class Cache:
         self.size += len(found[1]) + 200
 
 
+# TM-GIT-4
 class ObjectStore:
     """The object database of a repository."""
 
@@ -425,6 +432,10 @@ class ObjectStore:
         found = self.cache.commits.get(oid) if self._is_known(oid) else None
         if found is None:
             found = Commit(oid, self.expect(oid, "commit"))
+            if not all(is_object_name(each) for each in (found.tree, *found.parents)):
+                raise Plain(
+                    f"error: bogus commit object {oid}\nfatal: unable to parse commit {oid}", 128
+                )
             self.cache.commits[oid] = found
         return found
 

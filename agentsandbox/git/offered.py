@@ -76,6 +76,7 @@ def _idents(git: Invocation) -> dict[str, str]:
     return {name: value for name, value in git.env.items() if name.startswith("GIT_COMMITTER_")}
 
 
+# TM-GIT-9
 class FolderPeer(LocalPeer):
     """A repository in a folder of the host, whose pushes wait in quarantine."""
 

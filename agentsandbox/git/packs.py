@@ -59,6 +59,7 @@ class _Names:
         return self.data[self.start + 20 * at : self.start + 20 * at + 20]
 
 
+# TM-GIT-4
 class Pack:
     """One pack and its index."""
 

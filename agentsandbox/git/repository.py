@@ -31,6 +31,7 @@ _EXTENSIONS = {
 }
 
 
+# TM-GIT-6
 class Repository:
     """A repository as one call of git sees it."""
 

@@ -47,6 +47,7 @@ def mode_of(info: Stat, *, file_mode: bool = True, known: int = 0) -> int:
     return 0o100755 if info.mode & 0o100 else 0o100644
 
 
+# TM-GIT-2
 class Worktree:
     """Reads and writes the files of a repository's worktree."""
 
@@ -440,9 +441,10 @@ class _Scanner:
             there, kinds = self.fs.scan(where)
         except OSError:
             return
-        if there == (folder.sorted if same else folder.names):
+        replaced = frozenset[str]() if same else _replaced(folder, there, kinds)
+        if there == (folder.sorted if same else folder.names) and not replaced:
             return
-        tracked = frozenset(folder.names)
+        tracked = frozenset(folder.names) - replaced
         base = path + b"/" if path else b""
         for name, kind in zip(there, kinds, strict=True):
             self.budget.step()
@@ -623,3 +625,16 @@ def refuse_beyond_link(tree: Worktree, path: bytes, shown: str) -> None:
         except OSError:
             return
         at = path.find(b"/", at + 1)
+
+
+def _replaced(folder: Folder, there: list[str], kinds: list[int]) -> frozenset[str]:
+    """Return the names of files of the index where a directory is now; not those of submodules."""
+    directories = {name for name, kind in zip(there, kinds, strict=True) if kind == _DIRECTORY}
+    found = directories.intersection(folder.names)
+    if found:
+        found -= {
+            name
+            for name, entry in zip(folder.names, folder.entries, strict=True)
+            if entry.mode == SUBMODULE
+        }
+    return frozenset(found)

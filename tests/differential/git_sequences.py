@@ -98,13 +98,7 @@ def sequence(seed: int) -> list[str]:
     """Return the commands of a seed."""
     chance = random.Random(seed)
     here = {name for names in MODULES.values() for name in names.split()}
-    commands = [
-        text
-        for weight, texts in COMMANDS.items()
-        for text in texts
-        if text.split(" ")[0] in here
-        for _ in range(weight)
-    ]
+    commands = [text for weight, texts in COMMANDS.items() for text in texts for _ in range(weight)]
 
     def fill(text: str) -> str:
         out = []
@@ -127,7 +121,8 @@ def sequence(seed: int) -> list[str]:
             edit = fill(chance.choice(EDITS))
             lines.append(f"{edit}; git add -A; git commit -qm {chance.choice(WORDS)}")
         else:
-            lines.append(f"git {fill(chance.choice(commands))}")
+            command = fill(chance.choice(commands))
+            lines.append(f"git {command}" if command.split(" ")[0] in here else "true")
     return lines
 
 
