@@ -444,6 +444,7 @@ class Command:
 
     def run(self, ctx: CommandContext) -> int:
         """Run the command and return its status. Errors get their words here and nowhere else."""
+        ctx.budget.check_time()  # a loop of few and long commands draws few steps
         ctx.manners = manners = self.manners
         env = ctx.env
         if ("LC_ALL" in env or "LC_CTYPE" in env or "LANG" in env) and ctx.is_bytewise():

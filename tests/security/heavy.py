@@ -199,10 +199,10 @@ def make_script(number: int) -> str:
     command = (
         f"{(name := commands[(number - number // 4) % len(commands)])} {_arguments(rng, name)}"
     )
-    kind = rng.randrange(6)
+    kind = rng.randrange(8)
     if kind == 0:
         return f'x=$({command}); echo "${{#x}}"'
-    if kind == 1:
+    if kind == 1 or kind > 4:
         return f"while :; do {command}; done > /dev/null"
     if kind == 2:
         return f"{command} | {rng.choice(CONSUMERS)} | wc"

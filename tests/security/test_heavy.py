@@ -21,6 +21,7 @@ BOUND = 12
 ATTEMPTS = 3
 
 
+# TM-TIME-6
 @pytest.mark.parametrize("number", [number * 7 for number in range(COUNT)])
 def test_a_heavy_script_ends_soon_after_its_deadline(number: int) -> None:
     script = make_script(number)

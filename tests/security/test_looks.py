@@ -112,6 +112,7 @@ def test_the_measurement_sees_a_long_step(looks: Looks) -> None:
         assert too_long(looks, attempt)
 
 
+# TM-TIME-6
 def test_specs_look_at_the_clock_in_time(looks: Looks) -> None:
     late = []
     for case in SPECS:
@@ -128,6 +129,7 @@ def test_specs_look_at_the_clock_in_time(looks: Looks) -> None:
     assert not late
 
 
+# TM-TIME-6
 @pytest.mark.parametrize("script", LARGE)
 def test_large_values_look_at_the_clock_in_time(looks: Looks, script: str) -> None:
     def attempt() -> None:

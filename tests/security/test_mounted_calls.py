@@ -61,6 +61,7 @@ def mount(monkeypatch: pytest.MonkeyPatch) -> Iterator[_Counting]:
     yield found
 
 
+# TM-TIME-6
 @pytest.mark.parametrize("script", WALKS)
 def test_a_walk_of_a_mount_looks_at_the_clock_in_time(mount: _Counting, script: str) -> None:
     with Sandbox(mounts={"/home/agent/m": mount}, cwd="/home/agent") as sandbox:

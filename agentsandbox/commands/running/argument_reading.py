@@ -152,6 +152,12 @@ def words(lines: Iterable[bytes], budget: Budget) -> Iterator[Argument]:
             continue
         text = line.rstrip(b"\n")
         goes_on = text.endswith((b" ", b"\t"))
+        if len(text) <= PIECE:
+            short = [part for part in text.replace(b"\t", b" ").split(b" ") if part]
+            budget.step(len(short))
+            for at, part in enumerate(short, 1):
+                yield part, at == len(short) and not goes_on
+            continue
         last = None
         for fields in _split(text, budget):
             budget.step(len(fields))

@@ -113,6 +113,7 @@ class Tree(FileSystem):
     maker: int
     """The owner of what is created."""
 
+    # TM-TIME-6
     def _pay(self) -> None:
         """Charge a call into a mounted filesystem, which takes longer than one into this."""
         if self.pay is not None and self.script_thread == get_ident():

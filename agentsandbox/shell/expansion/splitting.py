@@ -131,7 +131,9 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int], budget: Budge
     seen = _masked(text, escaped, ifs) if escaped else text
     fields: list[str] = []
     position, size = 0, len(text)
-    if blanks:
+    if blanks and size <= _LONG:
+        position = size - len(seen.lstrip(blanks))
+    elif blanks:
         leading = re.compile(f"[{blanks}]*+").match(seen)
         position = 0 if leading is None else leading.end()
     while position < size:
@@ -139,14 +141,10 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int], budget: Budge
             fields.append(text[position : _last_end(seen, position, blanks, others)])
             return fields
         start = position
-        while position < size:
-            found = seek(seen, position, position + _LONG)
-            if found is not None:
-                position = found.start()
-                break
-            position = min(size, position + _LONG)
-            if size > _LONG:
-                budget.work(8 * _LONG)
+        while (found := seek(seen, position, position + _LONG)) is None and position + _LONG < size:
+            position += _LONG
+            budget.work(8 * _LONG)
+        position = size if found is None else found.start()
         fields.append(text[start:position])
         budget.step()
         delimiter = between(seen, position)
