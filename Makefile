@@ -2,10 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 VENV_SK ?= .venv-sk
+VENV_FUZZ ?= .venv-fuzz
+TIME ?= 60
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-python test lint test-semantic-kernel specs docs bench strace build release-check clean
+.PHONY: demo demo-python test lint fuzz soak test-semantic-kernel specs docs bench strace build release-check clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "agentsandbox needs Python 3.11 or newer: make PYTHON=…"; exit 1; }
@@ -23,6 +25,12 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 $(VENV_SK)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV_SK)
 	$(VENV_SK)/bin/pip install --quiet -e '.[semantic-kernel]' pytest
+	@touch $@
+
+$(VENV_FUZZ)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV_FUZZ)
+	$(VENV_FUZZ)/bin/pip install --quiet -e '.[dev]'
+	-$(VENV_FUZZ)/bin/pip install --quiet --only-binary :all: atheris
 	@touch $@
 
 demo: $(VENV)/.demo  ## The main job on a real skill: what an agent sees and does
@@ -43,6 +51,9 @@ test: $(VENV)/.dev  ## All tests; without a prepared python3 its tests are skipp
 lint: $(VENV)/.dev  ## Style and types
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+
+fuzz: $(VENV_FUZZ)/.ready  ## Fuzz every target for TIME seconds; with atheris where it has a wheel
+	$(VENV_FUZZ)/bin/python -m tests.fuzz run --seconds $(TIME) $(TARGETS)
 
 test-semantic-kernel: $(VENV_SK)/.ready  ## The real Semantic Kernel: large, so in an environment of its own
 	$(VENV_SK)/bin/python -m pytest tests/test_semantic_kernel.py
@@ -68,4 +79,4 @@ release-check:  ## What only the owner can fill in before a release: addresses, 
 	@$(PYTHON) .ci/release-check
 
 clean:
-	rm -rf $(VENV) $(VENV_SK) dist build .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV_SK) $(VENV_FUZZ) .fuzz dist build .mypy_cache .ruff_cache

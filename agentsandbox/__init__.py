@@ -10,6 +10,8 @@ if TYPE_CHECKING:
         CommandError,
         InvalidSkillError,
         MountError,
+        RepositoryError,
+        RevisionError,
         SandboxError,
         ShellSyntaxError,
         SkillError,
@@ -30,6 +32,14 @@ if TYPE_CHECKING:
     from agentsandbox.policy import CommandRequest
     from agentsandbox.python.runtime import PythonRuntime
     from agentsandbox.result import ExecutionError, ExecutionResult
+    from agentsandbox.review import (
+        GitChange,
+        GitCommit,
+        GitDiff,
+        GitPatch,
+        GitPerson,
+        SandboxGit,
+    )
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
     from agentsandbox.sandbox import Sandbox, Snapshot, Stats
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillMetadata
@@ -51,6 +61,11 @@ __all__ = [
     "ExecutionResult",
     "FileInfo",
     "FileSystem",
+    "GitChange",
+    "GitCommit",
+    "GitDiff",
+    "GitPatch",
+    "GitPerson",
     "HostFileSystem",
     "HostInput",
     "InvalidSkillError",
@@ -63,9 +78,12 @@ __all__ = [
     "OutputStream",
     "OverlayFileSystem",
     "PythonRuntime",
+    "RepositoryError",
+    "RevisionError",
     "Sandbox",
     "SandboxError",
     "SandboxFiles",
+    "SandboxGit",
     "SandboxManager",
     "SandboxOptions",
     "ShellSyntaxError",
@@ -88,6 +106,11 @@ _HOMES = {
     "CommandRequest": "policy",
     "FileInfo": "files",
     "FileSystem": "kernel.fs.base",
+    "GitChange": "review",
+    "GitCommit": "review",
+    "GitDiff": "review",
+    "GitPatch": "review",
+    "GitPerson": "review",
     "HostFileSystem": "kernel.fs.host",
     "HostInput": "host_input",
     "JavaScriptRuntime": "javascript.runtime",
@@ -97,6 +120,7 @@ _HOMES = {
     "NetworkPolicy": "network",
     "Sandbox": "sandbox",
     "SandboxFiles": "files",
+    "SandboxGit": "review",
     "SandboxManager": "manager",
     "SandboxOptions": "options",
     "Snapshot": "sandbox",

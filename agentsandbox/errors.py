@@ -38,7 +38,9 @@ __all__ = [
     "LimitReached",
     "MountError",
     "PipeClosed",
+    "RepositoryError",
     "Return",
+    "RevisionError",
     "SandboxError",
     "ShellSyntaxError",
     "SkillError",
@@ -67,6 +69,14 @@ class ArchiveError(SandboxError):
 
 class MountError(SandboxError, ValueError):
     """A filesystem cannot be mounted at that path."""
+
+
+class RepositoryError(SandboxError):
+    """`sandbox.git` finds no repository at a path, or one that is damaged; the text is git's."""
+
+
+class RevisionError(RepositoryError):
+    """A text names no commit of the repository."""
 
 
 class ShellSyntaxError(SandboxError):

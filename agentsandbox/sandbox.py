@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from agentsandbox.host_input import HostInput
     from agentsandbox.isolation.session import IsolatedExecution, IsolatedSession
     from agentsandbox.isolation.session import State as IsolatedState
-    from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.memory import Snapshot as FileSnapshot
     from agentsandbox.kernel.fs.trees import FrozenTree
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
+    from agentsandbox.review import SandboxGit
     from agentsandbox.runtime.observation import Observation
     from agentsandbox.runtime.session import Execution, Session
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
@@ -120,7 +120,7 @@ class Sandbox:
 
     # what a new one begins with; a fork is made of as few parts as can be
     _id: str | None = None
-    _running: Budget | None = None
+    _running: Execution | IsolatedExecution | None = None
     """The budget of the running execution."""
     _is_taken = False
     """Whether an execution of an event loop has its turn, or waits for it holding the lock."""
@@ -240,6 +240,13 @@ class Sandbox:
         from agentsandbox.files import SandboxFiles
 
         return SandboxFiles(self)
+
+    @property
+    def git(self) -> SandboxGit:
+        """The git repositories, to review what an agent did: differences, commits, patches."""
+        from agentsandbox.review import SandboxGit
+
+        return SandboxGit(self)
 
     @property
     def history(self) -> tuple[ExecutionResult, ...]:
@@ -402,7 +409,7 @@ class Sandbox:
 
     def _run(self, execution: Execution | IsolatedExecution) -> ExecutionResult:
         """Run a prepared call and remember its result."""
-        self._running = execution.budget
+        self._running = execution
         try:
             return execution.run()
         finally:
@@ -417,7 +424,8 @@ class Sandbox:
         """Remember the result of a call; its output has `size` bytes."""
         self._executions += 1
         self._history.append(result)
-        del self._history[:-HISTORY]
+        if len(self._history) > HISTORY:
+            del self._history[0]
         most = self._options.limits.output_bytes
         if size > most >> 6:
             self._shorten_history(3 * most)
@@ -542,7 +550,8 @@ class Sandbox:
 
         The execution returns soon, with its output so far, `exit_code` 130 and `limit` "cancelled",
         unless it ends by itself before. A running command of the host is not interrupted: its
-        script ends when it returns. Executions that wait for their turn are not cancelled.
+        script ends when it returns. What an `async` command of the host waits for is cancelled.
+        Executions that wait for their turn are not cancelled.
         """
         running = self._running
         if running is not None:

@@ -30,7 +30,7 @@ LAYERS = {
     "git": 4.5,
     "shell": 5, "commands": 5, "wasm": 5,
     "policy": 6, "analysis": 6, "files": 6, "python": 6, "javascript": 6,
-    "skills": 7,
+    "skills": 7, "review": 7,
     "runtime": 8,
     "options": 9, "isolation": 9.5,
     "sandbox": 10,
@@ -150,8 +150,8 @@ OTHER_MEANINGS = {
     ),
     "git": (
         (
-            "cat chmod clear column date diff false file git head mv patch rename rm sort stat "
-            "tree true yes"
+            "cat chmod clear column date diff false file git grep head mv patch rename rm sort "
+            "stat tree true yes"
         ),
         "subcommands and options of git, kinds of objects, booleans",
     ),
@@ -172,8 +172,8 @@ OTHER_MEANINGS = {
         "GNU's syntaxes of regular expressions bear these names; a kind of node; a limit",
     ),
     "skills": (
-        "base64 diff false file link make more timeout true truncate watch which who",
-        "options, kinds of entries, YAML's booleans, stop words of a search",
+        "base64 diff ed false file link make more timeout true truncate watch which who",
+        "options, kinds of entries, YAML's booleans, stop words and endings of a search",
     ),
     "skills/session/allowed_tools.py": (
         "",
@@ -186,6 +186,7 @@ OTHER_MEANINGS = {
     "profiles": ("curl diff git timeout wget", "arguments of tools; what may be absent"),
     "files": ("file link tar timeout zip", "kinds of entries and of archives, a limit"),
     "manager.py": ("id", "an argument"),
+    "review.py": ("git head", "the name in a context, an argument"),
     "isolation": (
         (
             "chmod file git head hostname id link lzma mkdir mkfifo more readlink realpath rename "
@@ -645,6 +646,7 @@ def test_light_rooms_do_not_import_what_is_slow() -> None:
         "javascript",
         "isolation",
         "git",
+        "review",
         "__main__",
     }
     broken = []

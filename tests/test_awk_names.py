@@ -159,7 +159,7 @@ def test_what_is_generated_is_mangled_or_the_compilers_own() -> None:
     """
     names, count = generated()
     assert count > 300
-    own = "r f nf k b q rt run pad sep begin_file end_file value".split()
+    own = "r rv f nf k b q rt run pad sep begin_file end_file value".split()
     assert not [
         name
         for name in names - globals_of_the_runtime() - set(own)

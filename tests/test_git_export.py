@@ -83,3 +83,48 @@ def test_real_git_finds_merges_sound(tmp_path: Path) -> None:
     assert "error" not in real(out, "fsck", "--strict")
     assert made.stdout.endswith(real(out, "log", "--all", "--format=%H %T %P"))
     assert real(out, "status", "--porcelain") == ""
+
+
+REBASE = """
+git init -q -b main . && seq 9 > a && git add . && git commit -qm first && git switch -qc side
+sed -i 's/^3$/three/' a && git commit -qam three && echo n > n && git add n && git commit -qm n
+echo m > n && git commit -qam 'fixup! n' && git switch -q main && sed -i 's/^3$/tres/' a
+git commit -qam tres && git switch -q side
+GIT_SEQUENCE_EDITOR=: git rebase -q -i --autosquash main 2> /dev/null
+sed -i '/^[<=>]/d' a && git add a
+"""
+
+
+@pytest.mark.skipif(GIT is None, reason="needs git")
+@pytest.mark.parametrize("starts_here", [True, False])
+def test_a_rebase_goes_on_elsewhere(tmp_path: Path, starts_here: bool) -> None:
+    """What one git began, the other continues."""
+    folder = tmp_path / "r"
+    env = {**ENV, "GIT_EDITOR": ":", "GIT_AUTHOR_DATE": "@1700000000 +0000",
+           "GIT_COMMITTER_DATE": "@1700000100 +0000"}  # fmt: skip
+    host = {**env, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path),
+            "GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory",
+            "GIT_CONFIG_VALUE_0": "*"}  # fmt: skip
+
+    def on_host(script: str) -> str:
+        done = subprocess.run(
+            ["bash", "-c", script], cwd=folder, env=host, capture_output=True, text=True,
+            check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    end = "git rebase --continue > /dev/null 2>&1 && git log --format='%T %P %an %s' --all"
+    with Sandbox(cwd="/work/r", env=env) as sandbox:
+        if starts_here:
+            assert sandbox.execute(REBASE).exit_code == 0
+            sandbox.files.export(folder, "/work/r")
+            theirs = on_host(f"{end} && git fsck --strict > /dev/null && git status --porcelain")
+            ours = sandbox.execute(f"{end} && git status --porcelain")
+        else:
+            folder.mkdir()
+            on_host(REBASE)
+            sandbox.files.import_folder(folder, "/work/r")
+            ours = sandbox.execute(f"{end} && git status --porcelain")
+            theirs = on_host(f"{end} && git status --porcelain")
+        assert (ours.stdout, ours.exit_code) == (theirs, 0), ours.stderr

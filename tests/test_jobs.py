@@ -116,3 +116,23 @@ def test_a_limit_does_not_break_what_follows(jobs: str) -> None:
     with Sandbox(jobs=jobs) as sandbox:
         assert sandbox.execute("sleep 60 & while :; do :; done", timeout=0.1).limit == "timeout"
         assert sandbox.execute("kill %1 2> /dev/null; echo alive").stdout == "alive\n"
+
+
+@pytest.mark.parametrize(
+    "job",
+    [
+        "yes > /dev/null",
+        "while :; do :; done",
+        "seq 100000000 | sort > /dev/null",
+        "awk 'BEGIN { while (1) n++ }'",
+        "while sleep 0.01; do :; done",
+    ],
+)
+def test_a_job_does_not_keep_the_time_of_the_call_that_started_it(job: str) -> None:
+    with Sandbox() as sandbox:
+        sandbox.execute(f"{job} &", timeout=1)
+        sandbox._shell_session.machine.budget.deadline = 0.0  # type: ignore[union-attr]
+        for _ in range(2):
+            result = sandbox.execute("sleep 0.01; for i in {1..2000}; do :; done; echo next")
+            assert (result.stdout, result.limit) == ("next\n", None)
+        assert sandbox.execute("jobs -r | grep -c Running; kill %1").stdout.strip() == "1"

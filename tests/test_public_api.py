@@ -18,9 +18,10 @@ WIDTH = 100
 
 NAMES = """AgentSkill ArchiveError Arguments AsyncOutputStream Change ClosedError Command
 CommandContext CommandError CommandRequest ExecutionError ExecutionResult FileInfo
-FileSystem HostFileSystem HostInput InvalidSkillError JavaScriptRuntime Limits Match
-MemoryFileSystem MountError NetworkPolicy OutputStream OverlayFileSystem PythonRuntime
-Sandbox SandboxError SandboxFiles SandboxManager SandboxOptions ShellSyntaxError
+FileSystem GitChange GitCommit GitDiff GitPatch GitPerson HostFileSystem HostInput
+InvalidSkillError JavaScriptRuntime Limits Match MemoryFileSystem MountError NetworkPolicy
+OutputStream OverlayFileSystem PythonRuntime RepositoryError RevisionError Sandbox
+SandboxError SandboxFiles SandboxGit SandboxManager SandboxOptions ShellSyntaxError
 SkillError SkillInfo SkillMetadata Snapshot Stats UsageError analyze command"""
 
 
@@ -43,6 +44,7 @@ def test_public_methods_say_what_they_do() -> None:
             "Limits",
             "Sandbox",
             "SandboxFiles",
+            "SandboxGit",
             "SandboxManager",
         )
         for member, value in vars(getattr(agentsandbox, name)).items()

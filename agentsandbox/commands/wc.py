@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import errno
 import re
 import stat as stat_module
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader
 
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
+_OF_TEXT = frozenset(("words", "chars", "max-line-length"))
 _PAGE = 4096
 _PRINTABLE_AND_SPACE = bytes(range(9, 14)) + bytes(range(32, 127))
 _PLAIN = b"\n" + bytes(range(32, 127))
@@ -35,7 +37,7 @@ _UNLIKE_SPLIT = lazily("[\x1c-\x1f\x85\u2028\u2029\u2060]")
 """Only one of `str.split` and wc takes these for white space."""
 _WORD = lazily(f"[^{_SPACES}]+")
 _PIECE = 1 << 16
-"""Characters of a line that are looked at in one go."""
+"""Bytes whose words are counted in one go."""
 
 
 class _Counts:
@@ -55,6 +57,41 @@ class _Counts:
 
 
 def _count_words(budget: Budget, block: bytes) -> int:
+    """Return the number of words, in pieces that end behind a blank or newline."""
+    if len(block) <= _PIECE:
+        return _count_short(block)
+    count = start = 0
+    while start < len(block):
+        budget.step(_PIECE // 256)
+        stop = start + _PIECE
+        end = max(block.rfind(b" ", start, stop), block.rfind(b"\n", start, stop)) + 1
+        if not end and len(block) > stop:
+            return count + _count_long_words(budget, block, start)
+        end = end or len(block)
+        count += _count_short(block[start:end])
+        start = end
+    return count
+
+
+def _count_long_words(budget: Budget, block: bytes, start: int) -> int:
+    """Count the words from `start` on, each of which may reach over several pieces."""
+    decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+    count = 0
+    is_open = counted = False  # a word at the end of the last piece, and whether it is printable
+    for piece in budget.pieces(memoryview(block)[start:]):
+        text = decoder.decode(piece)
+        words = _WORD.findall(text)
+        for number, word in enumerate(words):
+            goes_on = not number and is_open and text.startswith(word)
+            if not (goes_on and counted):
+                counted = word.isprintable() or any(map(is_printable, set(word)))
+                count += counted
+        if text:
+            is_open = bool(words) and text.endswith(words[-1])
+    return count
+
+
+def _count_short(block: bytes) -> int:
     """Words are runs without white space that hold a printable character."""
     if not block.translate(None, _PRINTABLE_AND_SPACE):
         return len(block.split())
@@ -62,22 +99,7 @@ def _count_words(budget: Budget, block: bytes) -> int:
     words = _WORD.findall(text) if _UNLIKE_SPLIT.search(text) else text.split()
     if "".join(words).isprintable():
         return len(words)
-    count = 0
-    for word in words:
-        if word.isprintable() or any(
-            map(is_printable, word if len(word) < _PIECE else _different(budget, word))
-        ):
-            count += 1
-    return count
-
-
-def _different(budget: Budget, text: str) -> set[str]:
-    """Return the different characters of a long text."""
-    found: set[str] = set()
-    for start in range(0, len(text), _PIECE):
-        budget.step(_PIECE // 256)
-        found.update(text[start : start + _PIECE])
-    return found
+    return sum([word.isprintable() or any(map(is_printable, set(word))) for word in words])
 
 
 def _count_characters(block: bytes) -> int:
@@ -90,7 +112,7 @@ def _count_characters(block: bytes) -> int:
     return len(block.translate(None, _CONTINUATION))
 
 
-def _widest(block: bytes) -> int:
+def _widest(budget: Budget, block: bytes) -> int:
     """Return the width of the widest line; tabs stop every 8, `\\r` and `\\f` start again."""
     if not block.translate(None, _PLAIN):
         return max(map(len, block.split(b"\n")))
@@ -99,35 +121,35 @@ def _widest(block: bytes) -> int:
         *parts, last = line.split("\t")
         column = 0
         for part in parts:
-            column = (column + text_width(part)) // 8 * 8 + 8
-        widest = max(widest, column + text_width(last))
+            column = (column + text_width(part, budget)) // 8 * 8 + 8
+        widest = max(widest, column + text_width(last, budget))
     return widest
 
 
-def _count_bytewise(block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
+def _count_bytewise(budget: Budget, block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
     """Count words and widths in the locale C, where only ASCII is printable."""
     counts.chars += len(block)
     if "words" in wanted:
         counts.words += len(block.translate(None, _NEITHER).split())
     if "max-line-length" in wanted:
-        counts.longest = max(counts.longest, _widest(block.translate(None, _BEYOND)))
+        counts.longest = max(counts.longest, _widest(budget, block.translate(None, _BEYOND)))
 
 
 def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
     counts = _Counts()
-    bytewise = ctx.is_bytewise()
-    if not {"words", "chars", "max-line-length"} & set(wanted):
+    if _OF_TEXT.isdisjoint(wanted):
         while block := source.read(4 * BLOCK):
             ctx.budget.step()
             counts.bytes += len(block)
             counts.lines += block.count(b"\n")
         return counts
+    bytewise = ctx.is_bytewise()
     for block in line_blocks(ctx.budget, source):
         counts.bytes += len(block)
         counts.lines += block.count(b"\n")
         if bytewise and not block.isascii():
             ctx.budget.step(len(block) // 1024)
-            _count_bytewise(block, wanted, counts)
+            _count_bytewise(ctx.budget, block, wanted, counts)
             continue
         if "words" in wanted:
             counts.words += _count_words(ctx.budget, block)
@@ -135,7 +157,7 @@ def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _C
             counts.chars += _count_characters(block)
         if "max-line-length" in wanted:
             ctx.budget.step(len(block) // 64)
-            counts.longest = max(counts.longest, _widest(block))
+            counts.longest = max(counts.longest, _widest(ctx.budget, block))
     return counts
 
 
@@ -226,7 +248,8 @@ def _write(
     """,
 )
 def wc(ctx: CommandContext, args: Arguments) -> int:
-    wanted = [column for column in _COLUMNS if args.flag(column)] or ["lines", "words", "bytes"]
+    given = dict(args.given)
+    wanted = [column for column in _COLUMNS if column in given] or ["lines", "words", "bytes"]
     names = args.operands or ["-"]
     width = _number_width(ctx, names, wanted)
     total = _Counts()
@@ -258,7 +281,8 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
             counts = _Counts()
             counts.bytes = size
         _write(ctx, counts, wanted, width, name if args.operands else None)
-        total.add(counts)
+        if len(names) > 1:
+            total.add(counts)
     if len(names) > 1:
         _write(ctx, total, wanted, width, "total")
     return ctx.status

@@ -445,7 +445,8 @@ class Command:
     def run(self, ctx: CommandContext) -> int:
         """Run the command and return its status. Errors get their words here and nowhere else."""
         ctx.manners = manners = self.manners
-        if ctx.is_bytewise():
+        env = ctx.env
+        if ("LC_ALL" in env or "LC_CTYPE" in env or "LANG" in env) and ctx.is_bytewise():
             ctx.stderr = _PlainQuotes(ctx.stderr)
             if manners.bytewise:
                 ctx.words = [bytewise(word) for word in ctx.words]

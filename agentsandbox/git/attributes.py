@@ -10,6 +10,8 @@ from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agentsandbox.git.repository import Repository
 
     State = bool | str | None
@@ -130,6 +132,16 @@ class Attributes:
                         for inner, state in self._macros[key].items():
                             found.setdefault(inner, state)
         return {key: value for key, value in found.items() if value is not None}
+
+    def in_order(self, path: bytes, names: Iterable[str]) -> list[str]:
+        """Return names of attributes in the order in which git came to know them."""
+        seen = dict.fromkeys(("binary", "diff", "merge", "text"))
+        for level in reversed(self._rules(path)):
+            for item in reversed(level):
+                seen.update(dict.fromkeys([name for name, _ in item.states]))
+        for macro in self._macros.values():
+            seen.update(dict.fromkeys(macro))
+        return [name for name in seen if name in names]
 
     # conversion
 

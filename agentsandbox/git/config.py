@@ -205,6 +205,11 @@ class Config:
         self.values.append(Value(normal_key(key), text, "command line:", scope, 0, 0))
         self._last = None
 
+    def keep(self, accepts: Callable[[str], bool]) -> None:
+        """Forget the values of all other keys."""
+        self.values = [value for value in self.values if accepts(value.key)]
+        self._last = None
+
     def _include(self, value: Value, path: str) -> None:
         section, _, rest = value.key.partition(".")
         if section not in ("include", "includeif") or not value.key.endswith(".path"):
@@ -280,12 +285,12 @@ class Config:
         }
 
     def flag(self, key: str, default: bool = False) -> bool:
-        """Return a boolean; Fatal if it is none."""
+        """Return the value as a boolean; Fatal if it does not spell one."""
         found = self._index().get(key)
         return default if found is None else as_bool(found.text, key)
 
     def number(self, key: str, default: int) -> int:
-        """Return an integer; Fatal if it is none."""
+        """Return the value as an integer; Fatal if it does not spell one."""
         found = self._index().get(key)
         return default if found is None else as_int(found.text or "", key, found.origin)
 

@@ -13,18 +13,21 @@ from bisect import bisect_left
 from hashlib import sha1
 
 from agentsandbox.git.errors import Fatal
+from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.fs.base import Mark, Stat
 
 _HEAD = struct.Struct(">4sLL")
 _ENTRY = struct.Struct(">10L20sH")
 _FIXED = _ENTRY.size
 _EXTENDED, _VALID = 0x4000, 0x8000
 _INTENT, _SKIP = 0x2000, 0x4000
+_MOST_TOUCHED = 64
+"""Up to as many changed entries, the folders of an index are brought up to date one by one."""
 
 
 class Entry:
@@ -32,7 +35,7 @@ class Entry:
 
     __slots__ = (
         "ctime", "ctime_ns", "dev", "flags", "gid", "ino", "mode", "mtime", "mtime_ns", "oid",
-        "path", "seen", "size", "stage", "uid",
+        "packed", "path", "seen", "size", "stage", "uid",
     )  # fmt: skip
 
     def __init__(self, path: bytes, mode: int, oid: str, stage: int = 0) -> None:
@@ -45,6 +48,8 @@ class Entry:
         self.dev = self.ino = self.uid = self.gid = self.size = 0
         self.seen: tuple[float, float, int, int, int] | None = None
         """(mtime, ctime, size, ino, mode) of the last `stat` that agreed, for a fast comparison."""
+        self.packed: bytes | None = None
+        """The entry as it is in the file, once it was read or written."""
 
     @property
     def intends(self) -> bool:
@@ -54,6 +59,7 @@ class Entry:
     @intends.setter
     def intends(self, on: bool) -> None:
         self.flags = self.flags & ~(_INTENT << 16) | (_INTENT << 16 if on else 0)
+        self.packed = None
 
     @property
     def skips(self) -> bool:
@@ -63,6 +69,7 @@ class Entry:
     @skips.setter
     def skips(self, on: bool) -> None:
         self.flags = self.flags & ~(_SKIP << 16) | (_SKIP << 16 if on else 0)
+        self.packed = None
 
     @property
     def assumed(self) -> bool:
@@ -72,9 +79,11 @@ class Entry:
     @assumed.setter
     def assumed(self, on: bool) -> None:
         self.flags = self.flags & ~_VALID | (_VALID if on else 0)
+        self.packed = None
 
     def remember(self, info: Stat) -> None:
         """Keep what `stat` says about the file."""
+        self.packed = None
         self.mtime = int(info.mtime // 1)
         self.mtime_ns = _nanoseconds_of(info.mtime)
         self.ctime = int(info.ctime // 1)
@@ -115,6 +124,85 @@ def _nanoseconds_of(seconds: float) -> int:
     return int((seconds - seconds // 1) * 1_000_000_000)
 
 
+class Folder:
+    """A directory with entries, and what its files looked like when all of them were unchanged."""
+
+    __slots__ = ("asked", "below", "entries", "marks", "names", "newest", "path", "sorted")
+
+    def __init__(self, path: str, names: list[str], entries: list[Entry]) -> None:
+        self.path = path
+        """From the top of the worktree."""
+        self.names = names
+        """The names of the files, in the order of `entries`."""
+        self.entries = entries
+        self.below: set[str] = set()
+        """The names of its directories."""
+        self.asked: list[str] = []
+        """All its names, files first."""
+        self.sorted: list[str] = []
+        """All its names in the order of the filesystem."""
+        self.marks: list[Mark | None] | None = None
+        """The marks of `asked` in the filesystem when no file differed from its entry."""
+        self.newest = 0.0
+        """The newest mtime in `marks`."""
+
+    def settle(self) -> None:
+        """Note that all names are known."""
+        self.asked = [*self.names, *sorted(self.below)]
+        self.sorted = sorted(self.asked)
+
+    def with_entry(self, entry: Entry, name: str) -> Folder:
+        """Return it with an entry added or replaced."""
+        at = bisect_left(self.entries, entry.path, key=_path_of)
+        made = Folder(self.path, self.names.copy(), self.entries.copy())
+        made.below = self.below
+        if at < len(self.entries) and self.entries[at].path == entry.path:
+            made.entries[at] = entry
+            made.asked, made.sorted = self.asked, self.sorted
+        else:
+            made.entries.insert(at, entry)
+            made.names.insert(at, name)
+            made.settle()
+        return made
+
+
+def _path_of(entry: Entry) -> bytes:
+    return entry.path
+
+
+def _folders_of(index: Index) -> dict[bytes, Folder]:
+    """Return the directories with entries, in order."""
+    found = {b"": Folder("", [], [])}
+    last: bytes | None = None
+    names: list[str] = []
+    entries: list[Entry] = []
+    for entry in index:
+        above, _, name = entry.path.rpartition(b"/")
+        if above != last:
+            last = above
+            if above not in found:
+                _add_folder(above, found)
+            names, entries = found[above].names, found[above].entries
+        if entry.stage > 1 and names and entries[-1].path == entry.path:
+            continue
+        names.append(decode(name))
+        entries.append(entry)
+    for folder in found.values():
+        folder.settle()
+    return {path: found[path] for path in sorted(found)}
+
+
+def _add_folder(path: bytes, found: dict[bytes, Folder]) -> None:
+    missing: list[bytes] = []
+    while path not in found:
+        missing.append(path)
+        path = path.rpartition(b"/")[0]
+    for path in reversed(missing):
+        found[path] = Folder(decode(path), [], [])
+        above, _, name = path.rpartition(b"/")
+        found[above].below.add(decode(name))
+
+
 class TreeCache:
     """The tree of a directory if all of its entries are as when it was written."""
 
@@ -129,11 +217,15 @@ class TreeCache:
 class Index:
     """The entries in order: by path, then by stage."""
 
-    __slots__ = ("_sorted", "cache", "entries", "mtime")
+    __slots__ = ("_folders", "_sorted", "_touched", "cache", "entries", "mtime")
 
     def __init__(self) -> None:
         self.entries: dict[tuple[bytes, int], Entry] = {}
         self._sorted: list[tuple[bytes, int]] | None = []
+        self._folders: list[dict[bytes, Folder]] | None = []
+        """`folders`, once they were asked for: shared with copies until a change."""
+        self._touched: list[Entry] = []
+        """Entries that were set since then."""
         self.cache: TreeCache | None = None
         self.mtime = 0.0
         """When the file was written: entries not older than that may be stale unnoticed."""
@@ -143,12 +235,29 @@ class Index:
         made = Index()
         made.entries = dict(self.entries)
         made._sorted = self._sorted
+        made._folders = self._folders
+        made._touched = self._touched.copy()
         made.cache = self.cache
         made.mtime = self.mtime
         return made
 
     def __len__(self) -> int:
         return len(self.entries)
+
+    def folders(self) -> dict[bytes, Folder]:
+        """Return the directories with entries, in order. Nobody else changes them."""
+        if self._folders is None:
+            self._folders = []
+        if not self._folders:
+            self._folders.append(_folders_of(self))
+        elif self._touched:
+            found = self._folders[0].copy()
+            for entry in self._touched:
+                above, _, name = entry.path.rpartition(b"/")
+                found[above] = found[above].with_entry(entry, decode(name))
+            self._folders = [found]
+        self._touched = []
+        return self._folders[0]
 
     def keys(self) -> list[tuple[bytes, int]]:
         """Return the (path, stage) of all entries, in order."""
@@ -210,8 +319,23 @@ class Index:
             self._drop((path, 0))
         if key not in self.entries:
             self._sorted = None
-        self.entries[key] = entry
+        self.replace(entry)
         self.forget_tree(path)
+
+    def replace(self, entry: Entry) -> None:
+        """Set an entry whose content is that of the one before: the trees stay as they are."""
+        path = entry.path
+        self.entries[(path, entry.stage)] = entry
+        if not self._folders or entry.stage or path.rpartition(b"/")[0] not in self._folders[0]:
+            self._forget_folders()
+        elif len(self._touched) < _MOST_TOUCHED:
+            self._touched.append(entry)
+        else:
+            self._forget_folders()
+
+    def _forget_folders(self) -> None:
+        self._folders = None
+        self._touched = []
 
     def set_replacing(self, entry: Entry) -> None:
         """Add an entry, and remove those that it cannot be beside: a/b replaces a."""
@@ -229,6 +353,7 @@ class Index:
     def _drop(self, key: tuple[bytes, int]) -> None:
         del self.entries[key]
         self._sorted = None
+        self._forget_folders()
 
     def remove(self, path: bytes) -> bool:
         """Remove all stages of a path; return whether there were any."""
@@ -244,8 +369,8 @@ class Index:
     def unmerged(self) -> list[bytes]:
         """Return the paths with conflicts, in order."""
         found: list[bytes] = []
-        for path, stage in self.keys():
-            if stage and (not found or found[-1] != path):
+        for path in [path for path, stage in self.keys() if stage]:
+            if not found or found[-1] != path:
                 found.append(path)
         return found
 
@@ -301,7 +426,7 @@ def _parse_entries(data: bytes, version: int, count: int, index: Index) -> int:
         (
             ctime, ctime_ns, mtime, mtime_ns, dev, ino, mode, uid, gid, size, oid, flags,
         ) = unpack(data, at)  # fmt: skip
-        start = at + _FIXED
+        first, start = at, at + _FIXED
         more = 0
         if flags & _EXTENDED:
             if version < 3:
@@ -319,6 +444,7 @@ def _parse_entries(data: bytes, version: int, count: int, index: Index) -> int:
             path = data[start:end]
             at += (end - at + 8) & ~7
         entry = Entry.__new__(Entry)
+        entry.packed = None if version == 4 or more else data[first:at]
         entry.path = path
         entry.mode = mode
         entry.oid = hexlify(oid).decode("ascii")
@@ -404,25 +530,28 @@ def _by_length(item: tuple[bytes, TreeCache]) -> tuple[int, bytes]:
     return len(item[0]), item[0]
 
 
+def _packed(entry: Entry) -> bytes:
+    path = entry.path
+    length = len(path)
+    flags = (entry.flags & _VALID) | entry.stage << 12 | (min(4095, length))
+    more = entry.flags >> 16
+    head = _ENTRY.pack(
+        entry.ctime, entry.ctime_ns, entry.mtime, entry.mtime_ns, entry.dev, entry.ino,
+        entry.mode, entry.uid, entry.gid, entry.size, bytes.fromhex(entry.oid),
+        flags | (_EXTENDED if more else 0),
+    )  # fmt: skip
+    if more:
+        head += more.to_bytes(2, "big")
+    entry.packed = head + path + b"\0" * (8 - (len(head) + length) % 8)
+    return entry.packed
+
+
 def format_index(index: Index) -> bytes:
     """Return the file of an index."""
     entries = list(index)
     version = 3 if any(entry.flags >> 16 for entry in entries) else 2
     out = [_HEAD.pack(b"DIRC", version, len(entries))]
-    pack, fromhex = _ENTRY.pack, bytes.fromhex
-    for entry in entries:
-        path = entry.path
-        length = len(path)
-        flags = (entry.flags & _VALID) | entry.stage << 12 | (min(4095, length))
-        more = entry.flags >> 16
-        head = pack(
-            entry.ctime, entry.ctime_ns, entry.mtime, entry.mtime_ns, entry.dev, entry.ino,
-            entry.mode, entry.uid, entry.gid, entry.size, fromhex(entry.oid),
-            flags | (_EXTENDED if more else 0),
-        )  # fmt: skip
-        if more:
-            head += more.to_bytes(2, "big")
-        out.append(head + path + b"\0" * (8 - (len(head) + length) % 8))
+    out += [entry.packed or _packed(entry) for entry in entries]
     if index.cache is not None:
         pieces: list[bytes] = []
         _cache_bytes(b"", index.cache, pieces)

@@ -9,6 +9,8 @@ from agentsandbox.git.worktree import smudge_racy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.git.config import Config
 
@@ -53,6 +55,20 @@ class Invocation(Surroundings):
         if self._config is None:
             self._config = load_config(self, None)
         return self._config
+
+    def child(self, env: Mapping[str, str] | None = None, *, quiet: bool = False) -> Invocation:
+        """Return an invocation for a subcommand that this one runs at the top of the worktree.
+
+        With `quiet` its output is collected in `sink`.
+        """
+        self.flush()
+        repository = self.find_repository()
+        top = repository.worktree if repository is not None else None
+        made = Invocation(self.ctx, {**self.env, **(env or {})}, top or self.cwd)
+        made.settings = self.settings
+        made.accepts = self.accepts
+        made.sink = [] if quiet else self.sink
+        return made
 
     def forget_config(self) -> None:
         """Read the configuration again at the next need."""

@@ -314,9 +314,9 @@ class Mailmap:
 
 _PIECE = re.compile(
     r"%(?P<sign>[-+ ])?(?:"
-    r"(?P<hex>x[0-9a-fA-F]{2})|C\((?P<color>[^)]*)\)|C(?P<simple>red|green|blue|reset)"
-    r"|w\((?P<wrap>[^)]*)\)|(?P<pad><\||>>|><|<|>)\|?\((?P<padding>[^)]*)\)"
-    r"|\((?P<long>[^)]*)\)|(?P<two>[ac][nNeElLdDrtiIsh]|g[dDnNeEs]|G[?GSKFPT])|(?P<one>[a-zA-Z%])"
+    r"(?P<hex>x[0-9a-fA-F]{2})|C\((?P<color>[^)]{0,1000}+)\)|C(?P<simple>red|green|blue|reset)"
+    r"|w\((?P<wrap>[^)]{0,100}+)\)|(?P<pad><\||>>|><|<|>)\|?\((?P<padding>[^)]{0,100}+)\)"
+    r"|\((?P<long>[^)]{0,1000}+)\)|(?P<two>[ac][nNeElLdDrtiIsh]|g[dDnNeEs]|G[?GSKFPT])|(?P<one>[a-zA-Z%])"
     r")"
 )
 _DATES = {

@@ -34,8 +34,7 @@ def detached_text(repository: Repository) -> str:
         oid = entry.new
         if ref is not None and (ref[1] == oid or repository.objects.peel(ref[1], "commit") == oid):
             shown = ref[0]
-            for prefix in ("refs/heads/", "refs/tags/", "refs/remotes/"):
-                shown = shown.removeprefix(prefix)
+            shown = shown.removeprefix("refs/tags/").removeprefix("refs/remotes/")
         else:
             shown = repository.short(oid)
         return f"{'at' if head == oid else 'from'} {shown}"
@@ -59,16 +58,25 @@ def head_line(repository: Repository) -> str:
 
 
 def whence(repository: Repository) -> str:
-    """Return what the next commit comes from: "merge", "cherry-pick" or "commit"."""
+    """Return what the next commit comes from: "merge", "cherry-pick", "rebase" or "commit"."""
     if repository.fs.exists(f"{repository.folder}/MERGE_HEAD"):
         return "merge"
-    if repository.fs.exists(f"{repository.folder}/CHERRY_PICK_HEAD"):
-        return "cherry-pick"
+    picked = repository.read_file("CHERRY_PICK_HEAD")
+    if picked is not None:
+        rebased = repository.read_file("REBASE_HEAD")
+        return "rebase" if rebased == picked and rebase_folder(repository) else "cherry-pick"
     return "commit"
 
 
-def describe_state(repository: Repository, *, unmerged: bool, hints: bool) -> list[str]:
-    """Return the lines about what is in progress, the last one blank."""
+def describe_state(
+    repository: Repository, *, unmerged: bool, hints: bool, amend: bool = False,
+    splits: bool = False,
+) -> list[str]:  # fmt: skip
+    """Return the lines about what is in progress, the last one blank.
+
+    amend   whether the lines are for `commit --amend`
+    splits  whether a commit may be what is split: HEAD is detached, with local changes
+    """
     # long: one case for each operation
     lines: list[str] = []
 
@@ -82,8 +90,8 @@ def describe_state(repository: Repository, *, unmerged: bool, hints: bool) -> li
 
     folder = rebase_folder(repository)
     if repository.read_file("MERGE_HEAD") is not None:
-        if folder:
-            lines += _rebase_lines(repository, folder, unmerged)
+        if folder and repository.fs.exists(f"{repository.folder}/{folder}/interactive"):
+            lines += [*_todo_lines(repository, folder, hints), ""]
         if unmerged:
             lines.append("You have unmerged paths.")
             hint('fix conflicts and run "git commit"')
@@ -93,7 +101,7 @@ def describe_state(repository: Repository, *, unmerged: bool, hints: bool) -> li
             hint('use "git commit" to conclude merge')
         lines.append("")
     elif folder:
-        lines += _rebase_lines(repository, folder, unmerged)
+        lines += _rebase_lines(repository, folder, unmerged, hints, amend, splits)
     elif (commit := short("CHERRY_PICK_HEAD")) or _sequence(repository) == "pick":
         lines.append(
             f"You are currently cherry-picking commit {commit}."
@@ -142,68 +150,93 @@ def _sequence(repository: Repository) -> str:
     return {"pick": "pick", "p": "pick", "revert": "revert"}.get(word, "")
 
 
-def _rebase_lines(repository: Repository, folder: str, unmerged: bool) -> list[str]:
+def _rebase_lines(
+    repository: Repository, folder: str, unmerged: bool, hints: bool, amend: bool, splits: bool
+) -> list[str]:
     # long: one case for each state of a rebase
     lines: list[str] = []
+
+    def hint(text: str) -> None:
+        if hints:
+            lines.append(f"  ({text})")
+
+    if folder == "rebase-apply" and repository.read_file("rebase-apply/applying") is not None:
+        lines.append("You are in the middle of an am session.")
+        patch = repository.read_file("rebase-apply/patch")
+        if patch == "":
+            lines.append("The current patch is empty.")
+        else:
+            hint('fix conflicts and then run "git am --continue"')
+        hint('use "git am --skip" to skip this patch')
+        if patch == "":
+            hint('use "git am --allow-empty" to record this patch as an empty commit')
+        hint('use "git am --abort" to restore the original branch')
+        return [*lines, ""]
     interactive = repository.fs.exists(f"{repository.folder}/{folder}/interactive")
     branch = (repository.read_file(f"{folder}/head-name") or "").strip()
     branch = branch.removeprefix("refs/heads/")
     onto = (repository.read_file(f"{folder}/onto") or "").strip()
     onto = repository.short(onto) if is_object_name(onto) else onto
-    if folder == "rebase-apply" and repository.read_file("rebase-apply/applying") is not None:
-        lines.append("You are in the middle of an am session.")
-        hint_lines = ['fix conflicts and then run "git am --continue"']
-        for text in [
-            *hint_lines,
-            'use "git am --skip" to skip this patch',
-            'use "git am --abort" to restore the original branch',
-        ]:
-            lines.append(f"  ({text})")
-        return [*lines, ""]
     if interactive:
-        lines += _todo_lines(repository, folder)
-    target = f" branch '{branch}' on '{onto}'" if branch and branch != "detached HEAD" else ""
-    sink: list[str] = []
-
-    def add(text: str) -> None:
-        if repository.config.flag("advice.statushints", True):
-            sink.append(f"  ({text})")
-
+        lines += _todo_lines(repository, folder, hints)
+    known = branch and branch != "detached HEAD"
+    target = f" branch '{branch}' on '{onto}'" if known else ""
     if unmerged:
-        sink.append(f"You are currently rebasing{target}.")
-        add('fix conflicts and then run "git rebase --continue"')
-        add('use "git rebase --skip" to skip this patch')
-        add('use "git rebase --abort" to check out the original branch')
-    elif (
-        repository.read_file("MERGE_HEAD") is not None
-        or not interactive
-        or (
-            repository.read_file(f"{folder}/amend") is None
-            and repository.read_file(f"{folder}/stopped-sha") is not None
-            and repository.read_file("CHERRY_PICK_HEAD") is not None
-        )
-    ):
-        sink.append(f"You are currently rebasing{target}.")
-        add('all conflicts fixed: run "git rebase --continue"')
+        lines.append(f"You are currently rebasing{target}.")
+        hint('fix conflicts and then run "git rebase --continue"')
+        hint('use "git rebase --skip" to skip this patch')
+        hint('use "git rebase --abort" to check out the original branch')
+    elif not interactive or repository.read_file("MERGE_MSG") is not None:
+        lines.append(f"You are currently rebasing{target}.")
+        hint('all conflicts fixed: run "git rebase --continue"')
+    elif splits and _is_splitting(repository):
+        while_rebasing = f"while rebasing{target}" if known else "during a rebase"
+        lines.append(f"You are currently splitting a commit {while_rebasing}.")
+        hint('Once your working directory is clean, run "git rebase --continue"')
     else:
-        sink.append(f"You are currently editing a commit while rebasing{target}.")
-        add('use "git commit --amend" to amend the current commit')
-        add('use "git rebase --continue" once you are satisfied with your changes')
-    return [*lines, *sink, ""]
+        while_rebasing = f"while rebasing{target}" if known else "during a rebase"
+        lines.append(f"You are currently editing a commit {while_rebasing}.")
+        if not amend:
+            hint('use "git commit --amend" to amend the current commit')
+            hint('use "git rebase --continue" once you are satisfied with your changes')
+    return [*lines, ""]
 
 
-def _todo_lines(repository: Repository, folder: str) -> list[str]:
+def _is_splitting(repository: Repository) -> bool:
+    """Whether HEAD is not the commit at which a rebase stopped for an edit."""
+    stopped = (repository.read_file("rebase-merge/amend") or "").strip()
+    first = (repository.read_file("rebase-merge/orig-head") or "").strip()
+    if not stopped or not first:
+        return False
+    if stopped == first:
+        return repository.head() != stopped
+    return (repository.read_file("ORIG_HEAD") or "").strip() != first
+
+
+def _with_short_names(repository: Repository, line: str) -> str:
+    """Return a line of a list with its object's name abbreviated."""
+    if line.startswith(("exec ", "x ", "label ", "l ")):
+        return line
+    words = line.split(" ", 2)
+    if len(words) > 1:
+        from agentsandbox.git.revisions import find_ref
+
+        name = words[1].strip()
+        ref = None if is_object_name(name) else find_ref(repository, name)
+        oid = name if is_object_name(name) else ref[1] if ref is not None else None
+        if oid is not None:
+            words[1] = repository.short(oid)
+    return " ".join(words)
+
+
+def _todo_lines(repository: Repository, folder: str, hints: bool) -> list[str]:
     def commands(name: str) -> list[str]:
         found = []
         for line in (repository.read_file(f"{folder}/{name}") or "").split("\n"):
             if line.strip() and not line.startswith("#"):
-                words = line.split(" ")
-                if len(words) > 1 and is_object_name(words[1]):
-                    words[1] = repository.short(words[1])
-                found.append(" ".join(words))
+                found.append(_with_short_names(repository, line))
         return found
 
-    hints = repository.config.flag("advice.statushints", True)
     lines: list[str] = []
     done, todo = commands("done"), commands("git-rebase-todo")
     if not done:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.git.dates import parse_style
-from agentsandbox.git.errors import Fatal
+from agentsandbox.git.errors import Fatal, Plain
 from agentsandbox.git.history import count_between, is_ancestor
 from agentsandbox.git.objects import Commit
 from agentsandbox.git.pretty import RESET, Person, Pretty, color_code
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from agentsandbox.git.invocation import Invocation
     from agentsandbox.git.options import Options
 
-_ATOM = re.compile(r"%(?:\(([^)]*)\)|([0-9a-fA-F]{2})|(%))")
+_ATOM = re.compile(r"%(?:\(([^)]*+)(?:\)|\Z)|([0-9a-fA-F]{2})|(%))")
 
 
 class RefFilter:
@@ -67,12 +67,24 @@ class RefFilter:
         return not any(is_ancestor(repository, commit, one) for one in self.unmerged)
 
 
+def open_atom(format: str) -> str:
+    """Return the rest of a format from an atom that does not end, "" without one."""
+    at = format.find("%(", format.rfind(")") + 1)
+    return format[at:] if at >= 0 else ""
+
+
 class RefFormat:
     """A format with atoms such as %(refname:short)."""
 
     def __init__(
         self, git: Invocation, format: str, *, quote: str = "", color: bool = False
     ) -> None:
+        if open_atom(format):
+            raise Plain(
+                f"error: malformed format string {open_atom(format)}\n"
+                "fatal: unable to parse format string",
+                128,
+            )
         self.git = git
         self.format = format
         self.quote = quote

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.git.dates import show_date
 from agentsandbox.git.errors import Fatal
+from agentsandbox.git.history import merge_bases
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.pretty import Person
 from agentsandbox.git.revisions import find_ref
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from agentsandbox.git.invocation import Invocation
     from agentsandbox.git.logs import LogPrinter
     from agentsandbox.git.refs import LogEntry
+    from agentsandbox.git.repository import Repository
 
 
 def full_name(git: Invocation, name: str) -> str:
@@ -122,3 +124,16 @@ def _field(name: str, selector: str, message: str, person: Person) -> str:
     if name in ("gn", "gN"):
         return person.name
     return person.mail if name in ("ge", "gE") else ""
+
+
+def fork_point(repository: Repository, name: str, commit: str) -> str | None:
+    """Return where a branch forked off a reference, by its log; None if that is not clear."""
+    ref = find_ref(repository, name)
+    if ref is None:
+        return None
+    points = [ref[1]]
+    for entry in reversed(repository.refs.read_log(ref[0])):
+        points += [oid for oid in (entry.new, entry.old) if oid != NULL]
+    points = [oid for oid in dict.fromkeys(points) if oid in repository.objects]
+    bases = merge_bases(repository, commit, points)
+    return bases[0] if len(bases) == 1 and bases[0] in points else None

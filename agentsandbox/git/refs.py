@@ -237,8 +237,10 @@ class Refs:
             if other is not None:
                 raise Fatal(f"cannot lock ref '{name}': '{other}' exists; cannot create '{name}'")
             self._clear_folders(path)
+        is_new = before != oid or (not deref and self.symbolic(name) is not None)
         self.write_file(path, encode(f"{oid}\n"))
-        self.log(name, before, oid, message)
+        if is_new:
+            self.log(name, before, oid, message)
         if given != name:
             self.log(given, before, oid, message)
         elif name.startswith("refs/heads/") and self.target("HEAD") == name:
@@ -292,7 +294,9 @@ class Refs:
             self.budget.step()
             head, _, message = line.partition(b"\t")
             if len(head) > 82 and head[40:41] == b" " == head[81:82]:
-                found.append(LogEntry(decode(head[:40]), decode(head[41:81]), head[82:], message))
+                old, new = decode(head[:40]), decode(head[41:81])
+                if is_object_name(old) and is_object_name(new):
+                    found.append(LogEntry(old, new, head[82:], message))
         return found
 
     def write_log(self, name: str, entries: list[LogEntry]) -> None:

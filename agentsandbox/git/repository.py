@@ -9,7 +9,7 @@ from agentsandbox.git.config import Config, environment_values
 from agentsandbox.git.dates import local_zone, parse_exact
 from agentsandbox.git.errors import Fatal, GitError, Plain
 from agentsandbox.git.index import Index, format_index, parse_index
-from agentsandbox.git.objects import Cache, ObjectStore
+from agentsandbox.git.objects import Cache, ObjectStore, is_object_name
 from agentsandbox.git.refs import LOCKED, Refs
 from agentsandbox.kernel.streams import decode, encode
 
@@ -198,8 +198,18 @@ class Repository:
 
     def write_index(self, index: Index) -> None:
         """Replace the index file."""
-        self.smudge(index)
         path = self.index_path
+        lock, data = self.lock_index(path, index)
+        try:
+            self.fs.rename(lock, path)
+        except BaseException:
+            self.fs.unlink(lock)
+            raise
+        _memo(self.git)[f"index {path}"] = (data, index.copy())
+
+    def lock_index(self, path: str, index: Index) -> tuple[str, bytes]:
+        """Write an index to the lock file of a path; return its name and content."""
+        self.smudge(index)
         lock = f"{path}.lock"
         permissions = 0o666 & ~self.git.ctx.umask
         try:
@@ -215,12 +225,10 @@ class Repository:
                 file.write(data)
             finally:
                 file.release()
-            self.fs.rename(lock, path)
         except BaseException:
-            if self.fs.exists(lock, follow=False):
-                self.fs.unlink(lock)
+            self.fs.unlink(lock)
             raise
-        _memo(self.git)[f"index {path}"] = (data, index.copy())
+        return lock, data
 
     # people
 
@@ -242,6 +250,17 @@ class Repository:
                 self._grafts[line.strip()] = ()
         grafted = self._grafts.get(oid)
         return self.objects.commit(oid).parents if grafted is None else grafted
+
+    def keep_real_parents(self) -> None:
+        """Let history end only where a parent is missing, whatever the file `shallow` says."""
+        text = self.read_file("shallow") or ""
+        self._grafts = {
+            oid: ()
+            for line in text.split("\n")
+            if is_object_name(oid := line.strip())
+            and oid in self.objects
+            and any(parent not in self.objects for parent in self.objects.commit(oid).parents)
+        }
 
     def forget_grafts(self) -> None:
         """Read at the next need where history ends."""
@@ -416,6 +435,8 @@ def load_config(git: Surroundings, repository: Repository | None) -> Config:
             raise Plain(
                 f"error: {error.message}\nfatal: unable to parse command-line config", 128
             ) from None
+    if git.accepts is not None:
+        config.keep(git.accepts)
     return config
 
 

@@ -195,8 +195,11 @@ class StatusPrinter:
                     self._add(line)
                 self._add("")
         for line in describe_state(
-            self.repository, unmerged=bool(self.status.conflicts), hints=self.hints
-        ):
+            self.repository, unmerged=bool(self.status.conflicts), hints=self.hints,
+            amend=self.amend, splits=not branch and bool(
+                self.amend or self.comment or self.status.scan.changed
+            ),
+        ):  # fmt: skip
             self._add(line)
 
     def _shown(self, path: bytes) -> str:

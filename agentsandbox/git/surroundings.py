@@ -10,7 +10,7 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from agentsandbox.contract.command import CommandContext
 
@@ -31,6 +31,10 @@ class Surroundings:
         self.arguments: list[str] = []
         self.settings: list[tuple[str, str | None]] = []
         """The values of `-c`."""
+        self.sink: list[bytes] | None = None
+        """What is written, to both streams, if it is collected and not shown."""
+        self.accepts: Callable[[str], bool] | None = None
+        """Which keys of configuration hold; all by default."""
         self._out: list[bytes] = []
         self._size = 0
 
@@ -53,11 +57,21 @@ class Surroundings:
             data = b"".join(self._out)
             self._out.clear()
             self._size = 0
-            self.ctx.stdout.write(data)
+            if self.sink is not None:
+                self.sink.append(data)
+            else:
+                self.ctx.stdout.write(data)
 
     def say(self, text: str) -> None:
         """Write a line to stderr. Stdout keeps its buffer until the end, as that of git does."""
-        self.ctx.stderr.write(encode(text + "\n"))
+        self.say_raw(text + "\n")
+
+    def say_raw(self, text: str) -> None:
+        """Write text to stderr."""
+        if self.sink is not None:
+            self.sink.append(encode(text))
+        else:
+            self.ctx.stderr.write(encode(text))
 
     def warn(self, text: str) -> None:
         """Write a "warning: " to stderr."""
@@ -116,7 +130,8 @@ class Surroundings:
         from agentsandbox.kernel.streams import Buffer, BytesReader
 
         self.flush()
-        buffer = Buffer(self.budget.value_bytes) if capture else None
+        hides = self.sink is not None
+        buffer = Buffer(self.budget.value_bytes) if capture or hides else None
         stdout = buffer or (self.ctx.stderr if out_to_err else None)
         status = self.ctx.run(
             words,
@@ -124,5 +139,8 @@ class Surroundings:
             stdout=stdout,
             env={**self.env, **(env or {})},
             cwd=cwd or self.cwd,
+            stderr=buffer if hides and not capture else None,
         )
+        if self.sink is not None and buffer is not None and not capture:
+            self.sink.append(buffer.getvalue())
         return status, buffer.getvalue() if buffer is not None else b""

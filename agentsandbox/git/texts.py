@@ -151,3 +151,44 @@ def wrap_text(text: str, width: int, first: int, others: int) -> str:
         indent = others
     out.pop()
     return "\n".join(out)
+
+
+def expand_elements(
+    format: str, value: Callable[[str], str], complaint: str, *, literals: bool
+) -> str:
+    """Return a format of `cat-file` or `ls-tree` with its %(elements) replaced.
+
+    literals  whether "%n" and "%x00" are characters, and any other "%" an error; else it stays
+    """
+    out: list[str] = []
+    at = 0
+    while (found := format.find("%", at)) >= 0:
+        out.append(format[at:found])
+        at = found + 1
+        following = format[at : at + 1]
+        if following == "(":
+            end = format.find(")", at)
+            if end < 0:
+                raise Fatal(f"{complaint}element '{format[at:]}' does not end in ')'")
+            out.append(value(format[at + 1 : end]))
+            at = end + 1
+        elif following == "%":
+            out.append("%")
+            at += 1
+        elif not literals:
+            out.append("%")
+        elif following == "n":
+            out.append("\n")
+            at += 1
+        elif following == "x" and (code := _byte(format[at + 1 : at + 3])) is not None:
+            out.append(decode(bytes([code])))
+            at += 3
+        else:
+            raise Fatal(f"{complaint}element '{format[at:]}' does not start with '('")
+    return "".join([*out, format[at:]])
+
+
+def _byte(digits: str) -> int | None:
+    if len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits):
+        return int(digits, 16)
+    return None

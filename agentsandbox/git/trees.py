@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from functools import partial
 
 from agentsandbox.git.errors import Fatal, GitError
@@ -62,7 +63,7 @@ def write_index_tree(repository: Repository, index: Index, *, missing_ok: bool =
     unmerged = index.unmerged()
     if unmerged:
         raise UnmergedIndex(index)
-    entries = [entry for entry in index if not entry.intends]
+    entries = [entry for entry in index if not entry.flags or not entry.intends]
     writer = _Writer(repository, entries, missing_ok, index.cache)
     if len(entries) == len(index):
         index.cache, _ = writer.write(b"", 0, index.cache)
@@ -164,7 +165,7 @@ def index_of_tree(repository: Repository, oid: str | None, known: Index | None =
         if entry is None or entry.oid != entry_oid or entry.mode != mode:
             entry = Entry(path, mode, entry_oid)
         made.entries[(path, 0)] = entry
-    made._sorted = None
+    made._sorted = made._folders = None  # both are made at the next need
     if known is not None:
         made.mtime = known.mtime
     if oid is not None:
@@ -281,6 +282,43 @@ def _delta(path: bytes, one: tuple[int, str] | None, two: tuple[int, str] | None
     return Delta(path, old_mode, old_oid, new_mode, new_oid)
 
 
+def _without_equal_trees(
+    store: ObjectStore, tree: str | None, index: Index
+) -> tuple[dict[bytes, tuple[int, str]], list[Entry]]:
+    """Return the files of a tree and the entries of an index.
+
+    Directories are left out whose tree is also that of the index, as its cache says.
+    """
+    if index.cache is None or tree is None:
+        return flat_tree(store, tree), list(index)
+    files: dict[bytes, tuple[int, str]] = {}
+    equal: list[tuple[int, int]] = []
+    keys = index.keys()
+    pending: list[tuple[bytes, str, TreeCache | None]] = [(b"", tree, index.cache)]
+    while pending:
+        base, oid, known = pending.pop()
+        if base.count(b"/") > _MOST_DEPTH:
+            raise Fatal("exceeded maximum allowed tree depth")
+        for name, mode, entry in store.tree(oid):
+            if not is_directory(mode):
+                files[base + name] = (mode, entry)
+                continue
+            below = known.children.get(name) if known is not None else None
+            if below is not None and below.count >= 0 and below.oid == entry:
+                start = bisect_left(keys, (base + name + b"/", 0))
+                equal.append((start, bisect_left(keys, (base + name + b"0", 0), start)))
+            else:
+                pending.append((base + name + b"/", entry, below))
+    entries = index.entries
+    left: list[Entry] = []
+    at = 0
+    for start, end in sorted(equal):
+        left += [entries[key] for key in keys[at:start]]
+        at = max(at, end)
+    left += [entries[key] for key in keys[at:]]
+    return files, left
+
+
 def diff_index(
     repository: Repository, tree: str | None, index: Index, wanted: Pathspec | None = None
 ) -> list[Delta]:
@@ -293,12 +331,12 @@ def diff_index(
         and index.cache.count == len(index)
     ):
         return []
-    before = flat_tree(repository.objects, tree)
+    before, entries_left = _without_equal_trees(repository.objects, tree, index)
     found: list[Delta] = []
     get = before.get
     unmerged: set[bytes] = set()
-    repository.git.budget.step(len(index) // 4)
-    for entry in index:
+    repository.git.budget.step(1 + len(entries_left) // 4)
+    for entry in entries_left:
         path = entry.path
         if entry.stage:
             if path not in unmerged:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from agentsandbox.git.errors import GitError, Plain
 from agentsandbox.git.index import Entry, Index
-from agentsandbox.git.objects import SUBMODULE
+from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.trees import flat_tree, prime_cache
 from agentsandbox.git.worktree import Worktree
 from agentsandbox.kernel.streams import decode, encode
@@ -311,6 +311,7 @@ def switch_trees(
     if reset and one_way:
         for path in switch.index.unmerged():
             switch.index.remove(path)
+            switch.index.set_replacing(Entry(path, 0o100644, NULL))
         switch.one_way(new)
     elif one_way:
         switch.one_way(new)

@@ -1,7 +1,8 @@
 """The worktree beside the index: what changed, what is untracked, and writing files.
 
-`scan_worktree` visits each directory once and asks the filesystem for all `stat` results of it in
-one call. A file whose `stat` is as it was when it was hashed is unchanged; others are read and
+`scan_worktree` visits each directory once and asks the filesystem for the marks of all its files
+in one call. If they are as they were at an earlier comparison that found no difference, that is
+all. Otherwise a file whose `stat` is as it was when it was hashed is unchanged; others are read and
 hashed. An entry that is not older than the index file may have changed unnoticed, and counts as
 others (the "racy" case of git).
 
@@ -15,7 +16,7 @@ from hashlib import sha1
 
 from agentsandbox.git.attributes import Attributes
 from agentsandbox.git.errors import Fatal, GitError
-from agentsandbox.git.index import Entry, Index
+from agentsandbox.git.index import Entry, Folder, Index
 from agentsandbox.git.objects import LINK, SUBMODULE
 from agentsandbox.git.paths import Pathspec, is_safe_path
 from agentsandbox.git.patterns import IgnoreRule, find_rule, parse_ignores
@@ -57,7 +58,7 @@ class Worktree:
         self.file_mode = repository.config.flag("core.filemode", True)
         self._ignores: dict[bytes, list[IgnoreRule]] = {}
         self._base: list[list[IgnoreRule]] | None = None
-        self._real: set[str] = {""}
+        self.real: set[str] = {""}
 
     # reading
 
@@ -78,7 +79,7 @@ class Worktree:
         """Whether the directories above a file are directories, and not links."""
         folder = decode(path.rpartition(b"/")[0])
         pending: list[str] = []
-        while folder not in self._real:
+        while folder not in self.real:
             pending.append(folder)
             folder = folder.rpartition("/")[0]
         for folder in reversed(pending):
@@ -87,12 +88,12 @@ class Worktree:
                     return False
             except OSError:
                 return False
-            self._real.add(folder)
+            self.real.add(folder)
         return True
 
     def forget_parents(self) -> None:
         """Look at the directories again: some may be gone."""
-        self._real = {""}
+        self.real = {""}
 
     def read(self, path: bytes, info: Stat, *, known: str | None = None) -> bytes:
         """Return the content of a file as git stores it: with a link, its target."""
@@ -177,6 +178,10 @@ class Worktree:
             self._base = [rules for rules in self._base if rules]
         return self._base
 
+    def use_own_ignores(self) -> None:
+        """Let only the rules of files in the worktree hold, none of the repository or the user."""
+        self._base = []
+
     def add_ignores(self, levels: Iterable[list[IgnoreRule]]) -> None:
         """Add the rules of a command line, which are the strongest of the general ones."""
         self._base = [*levels, *self._base_levels()]
@@ -230,7 +235,7 @@ class Worktree:
                 info = None
             if info is None:
                 self.fs.mkdir(here, 0o777 & ~self.repository.git.ctx.umask)
-            self._real.add(here[len(self.root) + 1 :])
+            self.real.add(here[len(self.root) + 1 :])
 
     def write(self, path: bytes, mode: int, oid: str) -> Entry:
         """Write a file of the index to the worktree and return its entry."""
@@ -301,7 +306,7 @@ class Worktree:
                 self.fs.rmdir(where)
             except OSError:
                 return
-            self._real.discard(decode(folder))
+            self.real.discard(decode(folder))
             folder = folder.rpartition(b"/")[0]
 
 
@@ -349,22 +354,22 @@ class _Scanner:
         self.ignored = ignored
         self.found = Scan()
         self.budget = tree.repository.git.budget
-        self.folders = folders_of(index)
         self.old = index.mtime
 
     def run(self) -> Scan:
         found = self.found
         looks = self.untracked != "no" or self.ignored != "no"
-        for folder, (names, entries, subfolders) in self.folders.items():
-            if self.wanted and not self.wanted.may_be_below(folder) and folder:
+        root, real = self.tree.root, self.tree.real
+        for path, folder in self.index.folders().items():
+            if self.wanted and path and not self.wanted.may_be_below(path):
                 continue
-            path = f"{self.tree.root}/{decode(folder)}" if folder else self.tree.root
-            if folder and not self.tree.has_real_parent(folder + b"/x"):
-                self._all_gone(entries)
+            if folder.path not in real and not self.tree.has_real_parent(path + b"/x"):
+                self._all_gone(folder.entries)
                 continue
-            self._compare(path, names, entries)
+            where = (f"{root}/{folder.path}" if path else root) or "/"
+            same = self._compare(where, folder)
             if looks:
-                self._look_around(folder, path or "/", names, subfolders)
+                self._look_around(path, where, folder, same)
         found.untracked.sort()
         found.ignored.sort()
         return found
@@ -379,32 +384,33 @@ class _Scanner:
             return False
         return not (entry.skips or entry.assumed)
 
-    def _compare(self, path: str, names: list[str], entries: list[Entry]) -> None:
-        self.budget.step(1 + len(entries) // 4)
+    def _compare(self, path: str, folder: Folder) -> bool:
+        """Compare the files of a directory; return whether nothing in it changed since once."""
+        entries, real = folder.entries, self.tree.real
+        self.budget.step(1 + len(entries) // 8)
+        marks = self.fs.marks(path, folder.asked)
+        base = f"{folder.path}/" if folder.path else ""
+        if marks == folder.marks and folder.newest < self.old:
+            real.update([base + name for name in folder.below])
+            return True
+        directories = zip(folder.asked[len(entries) :], marks[len(entries) :], strict=True)
+        real.update([base + name for name, mark in directories if mark == ()])
         old, wanted = self.old, self.wanted
-        for entry, info in zip(entries, self.fs.examine(path or "/", names), strict=True):
-            if info is not None:
-                seen = entry.seen
-                if (
-                    seen is not None
-                    and seen[0] == info.mtime
-                    and seen[1] == info.ctime
-                    and seen[2] == info.size
-                    and seen[3] == info.ino
-                    and seen[4] == info.mode
-                    and seen[0] < old
-                ):
-                    continue
-            if wanted and not wanted.matches(entry.path):
+        for entry, mark in zip(entries, marks, strict=False):
+            if mark and mark == entry.seen and mark[0] < old:
                 continue
-            self._compare_closely(entry, info)
+            if not wanted or wanted.matches(entry.path):
+                self._compare_closely(entry)
+        if None not in marks and marks[: len(entries)] == [entry.seen for entry in entries]:
+            folder.marks = marks
+            folder.newest = max([mark[0] for mark in marks if mark], default=0.0)
+        return False
 
-    def _compare_closely(self, entry: Entry, info: Stat | None) -> None:
+    def _compare_closely(self, entry: Entry) -> None:
         if entry.skips or entry.assumed:
             return
         path = entry.path
-        if info is None:
-            info = self.tree.stat(path)
+        info = self.tree.stat(path)
         if info is None or (info.is_dir and entry.mode != SUBMODULE):
             self.found.changed[path] = ("D", 0, None)
             return
@@ -421,7 +427,7 @@ class _Scanner:
         elif not self.tree.is_changed(entry, info):
             fresh = entry.copy()
             fresh.remember(info)
-            self.index.entries[(path, entry.stage)] = fresh
+            self.index.replace(fresh)
             self.found.refreshed = self.found.refreshed or mode != SUBMODULE
             return
         kind = "T" if mode & 0o170000 != entry.mode & 0o170000 else "M"
@@ -429,20 +435,18 @@ class _Scanner:
 
     # untracked files
 
-    def _look_around(
-        self, folder: bytes, path: str, names: list[str], subfolders: frozenset[str]
-    ) -> None:
+    def _look_around(self, path: bytes, where: str, folder: Folder, same: bool) -> None:
         try:
-            there, kinds = self.fs.scan(path)
+            there, kinds = self.fs.scan(where)
         except OSError:
             return
-        if there == names:
+        if there == (folder.sorted if same else folder.names):
             return
-        tracked = frozenset(names)
-        base = folder + b"/" if folder else b""
+        tracked = frozenset(folder.names)
+        base = path + b"/" if path else b""
         for name, kind in zip(there, kinds, strict=True):
             self.budget.step()
-            if name in tracked or (kind == _DIRECTORY and name in subfolders):
+            if name in tracked or (kind == _DIRECTORY and name in folder.below):
                 continue
             if name == ".git":
                 continue
@@ -521,7 +525,6 @@ class _Scanner:
     def _untracked_folder(self, folder: bytes) -> None:
         """List a directory in which nothing is tracked."""
         inner = _Scanner(self.tree, Index(), self.wanted, "all", self.ignored)
-        inner.folders = {}
         pending = [folder]
         whole = (
             self.untracked == "normal"
@@ -565,44 +568,27 @@ class _Scanner:
                 and (self.ignored == "traditional")
             ):
                 self.found.ignored.append(folder + b"/")
+            elif self.untracked == "normal" and self.ignored == "traditional":
+                self.found.ignored += _collapsed(inner.found, folder)
             else:
                 self.found.ignored += inner.found.ignored
 
 
-def folders_of(index: Index) -> dict[bytes, tuple[list[str], list[Entry], frozenset[str]]]:
-    """Return (names, entries, names of directories) of each directory with entries, in order."""
-    grouped: dict[bytes, tuple[list[str], list[Entry]]] = {b"": ([], [])}
-    below: dict[bytes, set[str]] = {b"": set()}
-    last: bytes | None = None
-    names: list[str] = []
-    entries: list[Entry] = []
-    for entry in index:
-        folder, _, name = entry.path.rpartition(b"/")
-        if folder != last:
-            last = folder
-            if folder not in grouped:
-                _add_folder(folder, grouped, below)
-            names, entries = grouped[folder]
-        if entry.stage > 1 and names and entries[-1].path == entry.path:
-            continue
-        names.append(decode(name))
-        entries.append(entry)
-    return {folder: (*grouped[folder], frozenset(below[folder])) for folder in sorted(grouped)}
-
-
-def _add_folder(
-    folder: bytes,
-    grouped: dict[bytes, tuple[list[str], list[Entry]]],
-    below: dict[bytes, set[str]],
-) -> None:
-    while folder not in grouped:
-        grouped[folder] = ([], [])
-        below.setdefault(folder, set())
-        above, _, name = folder.rpartition(b"/")
-        below.setdefault(above, set()).add(decode(name))
-        if above in grouped:
-            return
-        folder = above
+def _collapsed(found: Scan, folder: bytes) -> list[bytes]:
+    """Return the ignored paths below a directory; one path for a directory without others."""
+    mixed = {folder}
+    for path in found.untracked:
+        at = path.rfind(b"/", 0, len(path) - 1)
+        while at > len(folder) and path[:at] not in mixed:
+            mixed.add(path[:at])
+            at = path.rfind(b"/", 0, at)
+    shown: list[bytes] = []
+    for path in found.ignored:
+        at = path.find(b"/", len(folder) + 1)
+        while 0 <= at < len(path) - 1 and path[:at] in mixed:
+            at = path.find(b"/", at + 1)
+        shown.append(path if at < 0 else path[: at + 1])
+    return list(dict.fromkeys(shown))
 
 
 def smudge_racy(repository: Repository, index: Index) -> None:
@@ -611,9 +597,7 @@ def smudge_racy(repository: Repository, index: Index) -> None:
         return
     tree: Worktree | None = None
     second = int(index.mtime)
-    for key, entry in list(index.entries.items()):
-        if entry.mtime < second or entry.mtime == 0:
-            continue
+    for entry in [one for one in index.entries.values() if one.mtime >= second and one.mtime]:
         if entry.mtime + entry.mtime_ns / 1e9 < index.mtime:
             continue
         tree = tree or Worktree(repository)
@@ -626,7 +610,7 @@ def smudge_racy(repository: Repository, index: Index) -> None:
         ):
             smudged = entry.copy()
             smudged.size = 0
-            index.entries[key] = smudged
+            index.replace(smudged)
 
 
 def refuse_beyond_link(tree: Worktree, path: bytes, shown: str) -> None:

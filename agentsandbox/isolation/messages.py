@@ -217,7 +217,7 @@ class Wire:
             raise ProtocolError("a message without a kind, or without sizes")
         for each in sizes:
             if type(each) is not int or each < 0:
-                raise ProtocolError("a size that is none")
+                raise ProtocolError("a size must be a number of bytes")
         if sum(sizes) != rest:
             raise ProtocolError("sizes that do not add up")
         return kind, head, sizes

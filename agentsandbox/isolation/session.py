@@ -398,6 +398,10 @@ class IsolatedExecution:
         self._cancelled_at: float | None = None
         self._pictures: list[str] = []
 
+    def cancel(self) -> None:
+        """End the script soon. Safe in any thread."""
+        self.budget.cancel()
+
     def run(self) -> ExecutionResult:
         """Run the script. Raises only errors of the host, and what cancels its task."""
         began = monotonic()

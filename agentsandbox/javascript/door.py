@@ -16,6 +16,7 @@ import stat as stat_module
 import zlib
 
 from agentsandbox.kernel.streams import Buffer, BytesReader, Null
+from agentsandbox.wasm.requests import number, read_request, table, text, whole, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,12 +49,12 @@ class Door:
     def answer(self, header: str, payload: bytes) -> tuple[str, bytes]:
         """Return header and payload of the answer to a question."""
         try:
-            question = json.loads(header)
+            question = read_request(header, _FORMS)
             reply, data = OPERATIONS[question["op"]](self, question, payload)
         except OSError as error:
             number = error.errno or errno.EIO
             reply, data = {"errno": number, "code": errno.errorcode.get(number, "EIO")}, b""
-        except (KeyError, TypeError, ValueError):
+        except (KeyError, ValueError):
             reply, data = {"errno": errno.EINVAL, "code": "EINVAL"}, b""
         return json.dumps(reply), data
 
@@ -204,7 +205,7 @@ class Door:
     def _open(self, question: dict[str, Any], _: bytes) -> Reply:
         if len(self._files) >= MAX_FILES:
             raise OSError(errno.EMFILE, "")
-        flag = str(question.get("flag", "r")).replace("s", "")
+        flag = question.get("flag", "r").replace("s", "")
         mode = _MODES.get(flag)
         if mode is None:
             raise OSError(errno.EINVAL, "")
@@ -230,7 +231,7 @@ class Door:
         return {}, b""
 
     def _read_at(self, question: dict[str, Any], _: bytes) -> Reply:
-        size = max(0, int(question["size"]))
+        size = max(0, question["size"])
         self._ctx.budget.charge(min(size, 1 << 20))
         if question["fd"] == 0:
             return {}, self._ctx.stdin.read(size)
@@ -239,7 +240,7 @@ class Door:
         if position is None:
             return {}, file.read(size)
         before = file.seek(0, 1)
-        file.seek(int(position))
+        file.seek(position)
         try:
             return {}, file.read(size)
         finally:
@@ -253,7 +254,7 @@ class Door:
         file = self._file(question)
         position = question.get("position")
         if position is not None:
-            file.seek(int(position))
+            file.seek(position)
         file.write(payload)
         return {}, b""
 
@@ -263,7 +264,7 @@ class Door:
         return {"stat": _described(self._file(question).stat())}, b""
 
     def _truncate(self, question: dict[str, Any], _: bytes) -> Reply:
-        size = max(0, int(question.get("size", 0)))
+        size = max(0, question.get("size", 0))
         if "fd" in question:
             self._file(question).truncate(size)
             return {}, b""
@@ -278,12 +279,12 @@ class Door:
     # the machine
 
     def _sleep(self, question: dict[str, Any], _: bytes) -> Reply:
-        self._ctx.host.scheduler.sleep(min(max(0.0, float(question["seconds"])), 86400.0))
+        self._ctx.host.scheduler.sleep(min(max(0.0, question["seconds"]), 86400.0))
         return {}, b""
 
     def _run(self, question: dict[str, Any], payload: bytes) -> Reply:
         ctx = self._ctx
-        words = [str(word) for word in question["argv"]]
+        words = question["argv"]
         env = question.get("env")
         if not self._is_there(words[0], question["cwd"], ctx.env if env is None else env):
             raise OSError(errno.ENOENT, "")
@@ -298,7 +299,7 @@ class Door:
             stdin=stdin,
             stdout=outputs.get(question.get("stdout", "data"), ctx.stdout),
             stderr=errors.get(question.get("stderr", "data"), ctx.stderr),
-            env=None if env is None else {str(name): str(text) for name, text in env.items()},
+            env=env,
             cwd=question["cwd"],
         )
         status = ctx.host.scheduler.wait(process, question.get("timeout"))
@@ -333,7 +334,7 @@ class Door:
         return {}, hashlib.new(name, payload, usedforsecurity=False).digest()
 
     def _random(self, question: dict[str, Any], _: bytes) -> Reply:
-        size = min(max(0, int(question["size"])), 1 << 20)
+        size = min(max(0, question["size"]), 1 << 20)
         host = self._ctx.host
         return {}, host.random.randbytes(size) if host.is_seeded else os.urandom(size)
 
@@ -362,6 +363,15 @@ _MODES: dict[str, Mode] = {
 """The modes of a filesystem by node's flags."""
 
 _WINDOWS = {"gzip": 31, "zlib": 15, "raw": -15}
+
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "op": text, "path": text, "to": text, "text": text, "paths": words, "argv": words, "cwd": text,
+    "env": table, "fd": whole, "mode": whole, "bits": whole, "flag": text, "position": whole,
+    "size": whole, "kinds": bool, "recursive": bool, "force": bool, "follow": bool, "only": bool,
+    "atime": number, "mtime": number, "seconds": number, "timeout": number, "stdin": text,
+    "stdout": text, "stderr": text, "name": text, "form": text,
+}  # fmt: skip
+"""The forms of the fields of all questions."""
 
 OPERATIONS: dict[str, Callable[[Door, dict[str, Any], bytes], Reply]] = {
     "read": Door._read,

@@ -98,6 +98,10 @@ class Held:
         self.size += size
         self._accounts.held += size
 
+    def shrink(self, size: int) -> None:
+        """Hold no more than `size` bytes from now on."""
+        self.grow(min(0, size - self.size))
+
     def release(self) -> None:
         """Stop counting. Idempotent."""
         self._accounts.held -= self.size

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from agentsandbox.errors import LimitName
 
     T = TypeVar("T")
-    Data = TypeVar("Data", str, bytes)
+    Data = TypeVar("Data", str, bytes, memoryview)
 
 SLICE = 1000
 """Steps between two looks at the clock."""
@@ -73,6 +73,9 @@ def notice_of(limit: LimitName) -> str:
 class Budget:
     """What one execution has left.
 
+    A session has one budget, which each execution begins anew (`renew`): what a background job
+    keeps from one execution to the next stays the budget of the running one.
+
     Hot loops write `budget.left -= 1; if budget.left < 0: budget.tick()`.
 
     left       steps until the next look at the clock
@@ -104,6 +107,17 @@ class Budget:
         self.limits = limits
         self.value_bytes = limits.value_bytes
         self.max_depth = limits.depth
+        self.fresh: Callable[[Callable[[], Any]], Any] | None = None
+        self.wake: Callable[[], object] | None = None
+        self.turn: Callable[[], None] | None = None
+        self.rest: Callable[[], None] | None = None
+        self._rest = 0.0
+        self.accounts = Accounts() if accounts is None else accounts
+        self.renew(timeout)
+
+    def renew(self, timeout: float | None = None) -> None:
+        """Begin an execution of at most `timeout` seconds, with all that the limits allow."""
+        limits = self.limits
         # In this order `min` ignores a timeout that is NaN.
         seconds = limits.timeout if timeout is None else min(limits.timeout, timeout)
         self.deadline = monotonic() + seconds
@@ -111,14 +125,8 @@ class Budget:
         self.spent = 0
         self.depth = 0
         self.stack_end = min(limits.depth, FIRST_LEVELS)
-        self.fresh: Callable[[Callable[[], Any]], Any] | None = None
         self.cancelled = self.called = False
-        self.wake: Callable[[], object] | None = None
-        self.turn: Callable[[], None] | None = None
-        self.rest: Callable[[], None] | None = None
         self.made = 0
-        self._rest = 0.0
-        self.accounts = Accounts() if accounts is None else accounts
         self.input: Held | None = None
 
     def tick(self) -> None:
@@ -168,6 +176,12 @@ class Budget:
         self.left -= 1 + (size >> WORK_SHIFT)
         if self.left < 0:
             self.tick()
+
+    def pay(self, count: int) -> None:
+        """Draw `count` steps where no other process may run now, as within a filesystem."""
+        self.left -= count
+        if self.left < 0:  # others get their turn at the next step
+            self.check_time()
 
     def pieces(self, data: Data) -> Iterator[Data]:
         """Yield the data in pieces of at most `PIECE`, with a look at the clock before each."""

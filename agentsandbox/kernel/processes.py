@@ -168,6 +168,7 @@ class Scheduler:
         """Background jobs of other threads. A greenlet cannot leave its thread, so they do not run
         now."""
         self.deferred: list[Deferred] = []
+        """Work that starts only if all processes wait; `undefer` takes it back."""
         self.failure: BaseException | None = None
         self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
         """The event loop's driver: waits for seconds or an awaitable, and returns the awaited
@@ -331,12 +332,6 @@ class Scheduler:
             if process in self.processes:
                 self.processes.remove(process)
             self.budget.depth = depth
-
-    def defer(self, run: Callable[[], int], name: str) -> Deferred:
-        """Announce work that starts only if all processes wait; `undefer` takes it back."""
-        deferred = Deferred(run, name)
-        self.deferred.append(deferred)
-        return deferred
 
     def undefer(self, deferred: Deferred) -> bool:
         """Take deferred work back to run it here; return False if it was started already."""
@@ -556,11 +551,15 @@ class Scheduler:
     # ending
 
     def drain(self, slices: int = 100) -> None:
-        """Run for at most `slices` turns what can run without waiting, before an execution ends."""
+        """Run for at most `slices` turns what can run without waiting, before an execution ends.
+
+        A job that computes without end uses up half of the time that is left, not all of it.
+        """
+        end = monotonic() + self.budget.remaining() / 2
         for _ in range(slices):
-            if not self.processes:
-                return
             now = monotonic()
+            if not self.processes or now > end:
+                return
             for other in self.processes:
                 if other._runnable(now):
                     self.main._ready = None

@@ -20,7 +20,8 @@ _LONG = 4096
 """Characters from which on several replacements in C are quicker than one expression."""
 
 
-def _whole(text: str) -> Iterable[str]:
+def whole(text: str) -> Iterable[str]:
+    """Return a text in one piece."""
     return (text,)
 
 
@@ -29,6 +30,7 @@ _NAMED = {
     "\v": "\\v", "\\": "\\\\", "'": "\\'",
 }  # fmt: skip
 _SPECIAL = lazily(r"(?a)([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~")
+_METACHARACTERS = " \t\n'\"\\|&;()<>!{}*[?]^$`"
 _METACHARACTER = lazily(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]""")
 _UNPRINTABLE = lazily("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _PATTERN = lazily(r"[*?\[\]\\()|!+@^-]")
@@ -53,11 +55,12 @@ def _is_printable(character: str) -> bool:
 def _backslashed(text: str, characters: str) -> str:
     """Put a backslash before each of the characters; it must be the first of them."""
     for character in characters:
-        text = text.replace(character, f"\\{character}")
+        if character in text:
+            text = text.replace(character, f"\\{character}")
     return text
 
 
-def needs_ansi(text: str, pieces: Pieces = _whole) -> bool:
+def needs_ansi(text: str, pieces: Pieces = whole) -> bool:
     """Whether only `$'…'` can show the text: control characters, or bytes that are not UTF-8."""
     if len(text) > _LONG:
         return any(map(_is_unprintable, pieces(text)))
@@ -87,7 +90,7 @@ class _AnsiTable(dict[int, str]):
         return shown
 
 
-def ansi_quote(text: str, pieces: Pieces = _whole) -> str:
+def ansi_quote(text: str, pieces: Pieces = whole) -> str:
     """Quote as `$'…'`."""
     table = _AnsiTable()
     if len(text) <= _LONG:
@@ -110,7 +113,7 @@ def _ansi_escaped(text: str, table: _AnsiTable) -> str:
     return text
 
 
-def backslash_quote(text: str, pieces: Pieces = _whole) -> str:
+def backslash_quote(text: str, pieces: Pieces = whole) -> str:
     """Quote as `printf %q`: backslashes, `$'…'` for control characters, `''` for ""."""
     if not text:
         return "''"
@@ -130,12 +133,12 @@ def single_quote(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def shell_quote_single(text: str, pieces: Pieces = _whole) -> str:
+def shell_quote_single(text: str, pieces: Pieces = whole) -> str:
     """Quote as `${x@Q}`: single quotes, `$'…'` for control characters."""
     return ansi_quote(text, pieces) if needs_ansi(text, pieces) else single_quote(text)
 
 
-def declare_quote_double(text: str, pieces: Pieces = _whole) -> str:
+def declare_quote_double(text: str, pieces: Pieces = whole) -> str:
     """Quote as `declare -p`: double quotes, `$'…'` for control characters."""
     if needs_ansi(text, pieces):
         return ansi_quote(text, pieces)
@@ -147,21 +150,25 @@ def declare_quote_double(text: str, pieces: Pieces = _whole) -> str:
 def has_metacharacters(text: str) -> bool:
     """Whether the shell would not read the bare text as one literal word."""
     return (
-        _METACHARACTER.search(text) is not None
+        (
+            _METACHARACTER.search(text) is not None
+            if len(text) <= _LONG
+            else any(character in text for character in _METACHARACTERS)
+        )
         or text.startswith(("#", "~"))
         or ":~" in text
         or "=~" in text
     )
 
 
-def quote_if_needed(text: str, pieces: Pieces = _whole) -> str:
+def quote_if_needed(text: str, pieces: Pieces = whole) -> str:
     """Quote as `set`: like `shell_quote_single` where it is needed; "" stays empty."""
     if needs_ansi(text, pieces):
         return ansi_quote(text, pieces)
     return single_quote(text) if has_metacharacters(text) else text
 
 
-def trace_quote(text: str, pieces: Pieces = _whole) -> str:
+def trace_quote(text: str, pieces: Pieces = whole) -> str:
     """Quote as `set -x`: single quotes where needed, `$'…'` for a lone control character."""
     if not text or has_metacharacters(text):
         return single_quote(text)

@@ -22,8 +22,8 @@ __all__ = ["Endpoint", "Listener", "Loopback"]
 
 _FIRST_FREE, _LAST_PORT = 32768, 65535
 _SOON, _PATIENCE = 0.01, 50
-"""A connection waits so many seconds for somebody to listen while there are jobs, and so many times
-while one of them computes."""
+"""How long a connection waits for a listener while there are jobs: the seconds of one wait, and the
+number of waits while one of the jobs computes."""
 _MOST_WAITING = 128
 """Connections that wait to be accepted."""
 _MOST_LISTENERS = 1024

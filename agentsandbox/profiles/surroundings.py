@@ -46,7 +46,7 @@ def _mounts(sandbox: Sandbox) -> str:
 
 
 def _languages(sandbox: Sandbox) -> list[str]:
-    """Return what is said about the languages that scripts can use."""
+    """Return a sentence for each language that scripts can use."""
     options, found = sandbox.options, []
     if options.python is not None and (status := options.python.status()).ready:
         found.append(
@@ -59,7 +59,7 @@ def _languages(sandbox: Sandbox) -> list[str]:
 
 
 def _reachable(sandbox: Sandbox) -> list[str]:
-    """Return what is said about the network."""
+    """Return the sentence about the hosts that scripts can reach."""
     policy = sandbox.options.network
     if policy is None or not (places := [*policy.allow, *policy.hosts]):
         return []
@@ -71,7 +71,7 @@ def _reachable(sandbox: Sandbox) -> list[str]:
 
 
 def _absent(sandbox: Sandbox) -> list[str]:
-    """Return what is said about things that scripts often expect and that are not there."""
+    """Return the sentences about what scripts often expect and the sandbox lacks."""
     options, names = sandbox.options, sandbox.command_names()
     ready = options.python is not None and options.python.status().ready
     absent = [

@@ -17,10 +17,11 @@ from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK
 from agentsandbox.kernel.processes import SIGNAL_NUMBERS
 from agentsandbox.kernel.streams import Pipe, PipeReader, encode
 from agentsandbox.wasm.descriptors import Contents, Opened, PipeEnd, Standard
+from agentsandbox.wasm.requests import read_request, table, text, whole, wholes, words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     from agentsandbox.contract.command import CommandContext
@@ -66,12 +67,12 @@ class Door:
         """Return the answer to a request."""
         try:
             (size,) = _LENGTH.unpack_from(request)
-            header = json.loads(request[4 : 4 + size])
+            header = read_request(request[4 : 4 + size], _FORMS)
             work = self._works.get(header["op"]) or self._socket_work(header["op"])
             if work is None:
                 raise os_error(errno.ENOSYS)
             found, payload = work(header, request[4 + size :])
-        except (struct.error, ValueError, KeyError, TypeError):
+        except (struct.error, ValueError, KeyError):
             found, payload = {"errno": errno.EINVAL}, b""
         except OSError as error:
             found, payload = {"errno": error.errno or errno.EIO}, b""
@@ -117,14 +118,14 @@ class Door:
         `streams` are the guest's descriptors that it gets as 0, 1 and 2.
         """
         del payload
-        words = _words(header["argv"])
+        words = header["argv"]
         folder = self._path(header["cwd"])
         try:
             if not self.ctx.fs.stat(folder).is_dir:
                 raise os_error(errno.ENOTDIR)
         except OSError as error:
             return {"errno": error.errno, "cwd": True}, b""
-        env = {str(name): str(value) for name, value in header["env"].items()}
+        env = header["env"]
         self._find(words[0], folder, env)
         stdin, stdout, stderr = [self._stream(number) for number in header["streams"]]
         self._reap()
@@ -137,7 +138,7 @@ class Door:
             stderr=stderr,  # type: ignore[arg-type]
             env=env,
             cwd=folder,
-            umask=int(header["umask"]) & 0o777,
+            umask=header["umask"] & 0o777,
         )
         self._children[process.pid] = process
         return {"pid": process.pid}, b""
@@ -248,7 +249,7 @@ class Door:
     def _which(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
         search = self.ctx.env.get("PATH", "")
-        return {"path": self._in_path(_text(header["name"]), search, self.ctx.cwd)}, b""
+        return {"path": self._in_path(header["name"], search, self.ctx.cwd)}, b""
 
     def _kill(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
@@ -271,18 +272,15 @@ class Door:
 
     # files
 
-    def _path(self, name: object) -> str:
-        text = _text(name)
-        if "\0" in text:
-            raise os_error(errno.EINVAL)
-        return self.ctx.path(text)
+    def _path(self, name: str) -> str:
+        return self.ctx.path(name)
 
     def _chmod(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
         path = self._path(header["path"]) if "path" in header else self._path_of(header["fd"])
         if not header.get("follow", True) and self.ctx.fs.stat(path, follow=False).is_link:
             raise os_error(errno.ENOTSUP)
-        self.ctx.fs.chmod(path, int(header["mode"]) & 0o7777)
+        self.ctx.fs.chmod(path, header["mode"] & 0o7777)
         return {}, b""
 
     def _path_of(self, number: object) -> str:
@@ -294,26 +292,26 @@ class Door:
 
     def _stat(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
-        info = self.ctx.fs.stat(self._path(header["path"]), follow=bool(header.get("follow", True)))
+        info = self.ctx.fs.stat(self._path(header["path"]), follow=header.get("follow", True))
         return {"mode": info.mode, "uid": info.uid, "gid": info.gid, "nlink": info.nlink}, b""
 
     def _umask(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
         before = self.guest.umask
-        self.guest.umask = self.ctx.umask = int(header["mode"]) & 0o777
+        self.guest.umask = self.ctx.umask = header["mode"] & 0o777
         return {"mode": before}, b""
 
     def _access(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
-        path, bits = self._path(header["path"]), int(header["bits"])
-        self.ctx.fs.stat(path, follow=bool(header.get("follow", True)))
+        path, bits = self._path(header["path"]), header["bits"]
+        self.ctx.fs.stat(path, follow=header.get("follow", True))
         if not self.ctx.fs.access(path, bits & 7):
             raise os_error(errno.EACCES)
         return {}, b""
 
     def _mkfifo(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
-        mode = int(header.get("mode", 0o666)) & 0o777 & ~self.guest.umask
+        mode = header.get("mode", 0o666) & 0o777 & ~self.guest.umask
         self.ctx.fs.mkfifo(self._path(header["path"]), mode)
         return {}, b""
 
@@ -330,9 +328,7 @@ class Door:
         del payload
         system, target = self.guest.system, header.get("to")
         assert system is not None
-        return {
-            "fd": system.duplicate(int(header["fd"]), None if target is None else int(target))
-        }, b""
+        return {"fd": system.duplicate(header["fd"], target)}, b""
 
     def _isatty(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
@@ -344,13 +340,10 @@ class Door:
         return bool(getattr(found, "is_terminal", False))
 
 
-def _text(value: object) -> str:
-    if not isinstance(value, str):
-        raise TypeError
-    return os.fsdecode(os.fsencode(value))
-
-
-def _words(value: object) -> Sequence[str]:
-    if not isinstance(value, list) or not value:
-        raise TypeError
-    return [_text(word) for word in value]
+_FORMS: dict[str, Callable[[Any], Any]] = {
+    "op": text, "argv": words, "cwd": text, "env": table, "streams": wholes, "umask": whole,
+    "pid": whole, "block": bool, "path": text, "fd": whole, "mode": whole, "follow": bool,
+    "bits": whole, "signal": whole, "name": text, "to": whole, "host": text, "port": whole,
+    "backlog": whole, "how": whole, "verify": bool,
+}  # fmt: skip
+"""The forms of the fields of all requests."""

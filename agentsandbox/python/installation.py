@@ -1,4 +1,4 @@
-"""Carrying out a plan: old versions go, new ones come, and all of it is told."""
+"""Carry out a plan: remove old versions, install new ones, report each step."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentsandbox.python.wheels import Wheel
 
     class Reporter(Protocol):
-        """What is told while a plan is carried out."""
+        """Receives the steps of a plan while it is carried out."""
 
         def removing(self, found: Installed) -> None: ...
         def removed(self, found: Installed) -> None: ...

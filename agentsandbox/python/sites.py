@@ -183,7 +183,7 @@ def _installed_in(ctx: CommandContext, site: Site) -> Iterator[Installed]:
 
 
 def _read(ctx: CommandContext, path: str, most: int) -> str | None:
-    """Return the text of a regular file of at most so many bytes, None for all else."""
+    """Return the text of a regular file of at most `most` bytes, None for all else."""
     try:
         info = ctx.fs.stat(path)
         if not info.is_file or info.size > most:

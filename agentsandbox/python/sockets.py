@@ -332,7 +332,7 @@ class Sockets:
     def _resolve(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         """Return where a host is: "own" for the sandbox, "outside", or why it is refused."""
         del payload
-        host = str(header["host"]).rstrip(".").lower()
+        host = header["host"].rstrip(".").lower()
         network = self._network
         if network.is_own(host):
             return {"where": "own"}, b""
@@ -346,7 +346,7 @@ class Sockets:
     def _connect(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         """Connect to a port of the sandbox, or make a gateway to a host outside."""
         del payload
-        host, port = str(header["host"]), int(header["port"])
+        host, port = header["host"], header["port"]
         network, ctx = self._network, self._ctx
         policy = network.policy
         handler = None if policy is None else policy.handler(host, port)
@@ -363,14 +363,14 @@ class Sockets:
     def _listen(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         del payload
         listener = self._network.loopback.listen(
-            int(header["port"]), address=str(header["host"]), backlog=int(header["backlog"])
+            header["port"], address=header["host"], backlog=header["backlog"]
         )
         return self._add(_Listening(self._guest, self._ctx.host.clock, listener))
 
     def _free_port(self, header: Header, payload: bytes) -> tuple[Header, bytes]:
         """Return a free port, or fail if the wanted one is taken."""
         del payload
-        loopback, port = self._network.loopback, int(header["port"])
+        loopback, port = self._network.loopback, header["port"]
         if port and loopback.listens(port):
             raise os_error(errno.EADDRINUSE)
         return {"port": port or loopback.free_port()}, b""
@@ -387,7 +387,7 @@ class Sockets:
         del payload
         found = self._find(header)
         if isinstance(found, _Connected):
-            how = int(header["how"])
+            how = header["how"]
             found.shut(reading=how in (0, 2), writing=how in (1, 2))
         return {}, b""
 
@@ -398,7 +398,7 @@ class Sockets:
         if not isinstance(found, _Gateway):
             raise os_error(errno.EPROTO)
         found.scheme = "https"
-        found.verify = bool(header["verify"])
+        found.verify = header["verify"]
         return {}, b""
 
     def _failure(self, header: Header, payload: bytes) -> tuple[Header, bytes]:

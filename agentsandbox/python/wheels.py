@@ -130,7 +130,7 @@ class WheelName:
 
 
 def read_name(file_name: str) -> WheelName:
-    """Return the parts of a wheel's file name; `WheelError` if it is none."""
+    """Return the parts of a wheel's file name; `WheelError` if it is not a wheel's name."""
     from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 
     if len(file_name) > _NAME_BYTES or not file_name.isprintable() or "/" in file_name:

@@ -39,12 +39,19 @@ if TYPE_CHECKING:
         def acquire(self, blocking: bool = True) -> bool: ...
         def release(self) -> None: ...
 
+    class Running(Protocol):
+        """A call that runs."""
+
+        budget: Budget
+
     class Executor(Protocol):
         """A sandbox, as far as its turns are concerned: it executes one script at a time."""
 
         fs: MemoryFileSystem
         _is_taken: bool
-        _running: Budget | None
+
+        @property
+        def _running(self) -> Running | None: ...
 
         @property
         def _lock(self) -> Lock: ...
@@ -183,14 +190,14 @@ class Turns:
         self._waiting: deque[Any] = deque()
         """An event for each waiting execution, in order of arrival."""
 
-    async def take(self, request: Request, budget: Budget | None) -> Any:
+    async def take(self, request: Request, running: Running | None) -> Any:
         """Wait for what the script waits for, then for its turn; return the awaited value."""
         seconds, awaitable = request
         value = None
         if awaitable is not None:
-            value = await _within(budget, awaitable)
-        elif seconds and budget is not None:
-            await self._sleep(seconds, budget)
+            value = await _within(running, awaitable)
+        elif seconds and running is not None:
+            await self._sleep(seconds, running.budget)
         if not self._taken:
             self._taken = True
             return value
@@ -234,7 +241,7 @@ class Turns:
 _turns: WeakKeyDictionary[Any, Turns] = WeakKeyDictionary()
 """The `Turns` of each event loop."""
 
-_around: ContextVar[tuple[Budget, ...]] = ContextVar("_around", default=())
+_around: ContextVar[tuple[Running, ...]] = ContextVar("_around", default=())
 """The executions that wait for the running code, the innermost last."""
 
 
@@ -318,13 +325,66 @@ async def readable(descriptors: Sequence[int], seconds: float) -> None:
             loop.remove_reader(descriptor)
 
 
-async def _within(budget: Budget | None, awaitable: Awaitable[Any]) -> Any:
-    """Await the result of a host's command; `enter` sees which executions wait for it."""
-    token = _around.set((*_around.get(), *([budget] if budget is not None else [])))
+async def _within(running: Running | None, awaitable: Awaitable[Any]) -> Any:
+    """Await the result of a host's command; `enter` sees which executions wait for it.
+
+    Cancelling the execution cancels what it waits for.
+    """
+    if running is None:
+        return await awaitable
+    budget = running.budget
+    library, loop = _current_loop()
+    wait = _wait_in_asyncio if library.__name__ == "asyncio" else _wait_in_trio
+    token = _around.set((*_around.get(), running))
+    wake = budget.wake
+    try:
+        return await wait(budget, awaitable, library, loop)
+    finally:
+        budget.wake = wake
+        _around.reset(token)
+
+
+async def _wait_in_asyncio(
+    budget: Budget, awaitable: Awaitable[Any], asyncio: Any, loop: Any
+) -> Any:
+    """Await in the current task, which is cancelled for a moment, as by `asyncio.timeout`."""
+    task = asyncio.current_task()
+    before = task.cancelling()
+    is_ended = is_over = False
+
+    def called() -> None:
+        nonlocal is_ended
+        if is_over or is_ended:
+            return
+        budget.wake = partial(loop.call_soon_threadsafe, called)
+        if budget.cancelled:
+            is_ended = True
+            task.cancel()
+
+    called()
     try:
         return await awaitable
+    except asyncio.CancelledError:
+        if is_ended and task.cancelling() == before + 1:  # and nobody else cancels the task
+            raise LimitReached(CANCELLED) from None
+        raise
     finally:
-        _around.reset(token)
+        is_over = True
+        if is_ended:
+            task.uncancel()
+
+
+async def _wait_in_trio(budget: Budget, awaitable: Awaitable[Any], trio: Any, token: Any) -> Any:
+    with trio.CancelScope() as scope:
+
+        def called() -> None:
+            budget.wake = partial(token.run_sync_soon, called)
+            if budget.cancelled:
+                scope.cancel()
+
+        called()
+        return await awaitable
+    raise LimitReached(CANCELLED)
 
 
 async def enter(sandbox: Executor) -> Turns:
@@ -338,7 +398,7 @@ async def enter(sandbox: Executor) -> Turns:
         or sandbox._running is not None
         or not sandbox._lock.acquire(blocking=False)
     ):
-        if any(budget is sandbox._running for budget in _around.get()):
+        if any(running is sandbox._running for running in _around.get()):
             raise SandboxError(
                 "this sandbox is executing the command or policy that waits here: use `ctx.run(…)`"
             )

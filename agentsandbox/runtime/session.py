@@ -9,7 +9,7 @@ policy), runs the script at the boundary, and undoes all that afterwards, howeve
 from __future__ import annotations
 
 import functools
-from _thread import get_ident
+from _thread import RLock, get_ident
 from time import monotonic
 
 from agentsandbox.contract.command import Host
@@ -68,10 +68,8 @@ def _random(seed: int | None) -> Random:
     return Random(seed)
 
 
-def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
+def _source(stdin: str | bytes | HostInput, scheduler: Scheduler) -> Stream:
     """Return the standard input of an execution as a stream."""
-    if stdin is None:
-        return _Input(b"", False)
     if isinstance(stdin, str):
         return _Input(encode(stdin), True)
     if isinstance(stdin, (bytes, bytearray, memoryview)):
@@ -90,8 +88,8 @@ class Session:
     """
 
     __slots__ = (
-        "_captures", "_is_seeded", "environment", "fs", "jobs", "machine", "policy", "shell",
-        "standard",
+        "_captures", "_is_seeded", "_without_input", "ending", "environment", "fs", "jobs",
+        "machine", "policy", "shell", "standard",
     )  # fmt: skip
 
     def __init__(
@@ -128,6 +126,7 @@ class Session:
             commands=command_names,
             git_remotes=git_remotes,
         )
+        self.ending = RLock()  # an execution that has ended is not cancelled, nor the next one
         self.fs = fs
         self._is_seeded = seed is not None
         self.environment = environment
@@ -147,11 +146,12 @@ class Session:
         fs.open_fifo = self.machine.fifos.open
         log = OutputLog(0)
         self._captures = Capture(log, 1), Capture(log, 2)
-        self.standard: dict[int, Stream] = {
+        self._without_input: dict[int, Stream] = {
             0: _Input(b"", False),
             1: self._captures[0],
             2: self._captures[1],
         }
+        self.standard = self._without_input
         self.shell = self.new_shell(cwd) if kept is None else self._resumed(kept, cwd)
 
     def new_shell(self, cwd: str) -> Shell:
@@ -223,17 +223,18 @@ class Session:
             self, script, timeout, stdin, env, cwd, args, state, on_output, rule, pause
         )
 
-    def begin(self, source: Stream, log: OutputLog) -> None:
-        """Give the shell the standard streams of a call."""
+    def begin(self, source: Stream | None, log: OutputLog) -> None:
+        """Give the shell the standard streams of a call; without a source it reads nothing."""
         out, err = self._captures
         out.log = err.log = log
-        self.standard = standard = {0: source, 1: out, 2: err}
+        standard = self._without_input if source is None else {0: source, 1: out, 2: err}
+        self.standard = standard
         shell = self.shell
         descriptors = shell.descriptors
         if shell.fds is descriptors.base:
             shell.fds = standard
         elif 0 not in descriptors.owned:
-            shell.fds = {**shell.fds, 0: source}
+            shell.fds = {**shell.fds, 0: standard[0]}
         descriptors.base = standard
 
     def execution(
@@ -288,8 +289,8 @@ class Execution:
     """
 
     __slots__ = (
-        "_args", "_cwd", "_env", "_history", "_on_signal", "_pause", "_policy", "_restore",
-        "_state", "_stdin", "budget", "log", "result", "script", "session",
+        "_args", "_cwd", "_ended", "_env", "_has_own", "_history", "_on_signal", "_pause",
+        "_policy", "_restore", "_state", "_stdin", "budget", "log", "result", "script", "session",
     )  # fmt: skip
 
     def __init__(
@@ -310,18 +311,27 @@ class Execution:
         self.script = script
         self.result: ExecutionResult | None = None
         self.session = session
-        self.budget = Budget(limits, timeout=timeout, accounts=session.machine.accounts)
+        self.budget = session.machine.budget
+        self.budget.renew(timeout)
         self.log = OutputLog(limits.output_bytes, on_output)
         self._stdin = stdin
         self._env = env
         self._cwd = cwd
+        self._ended = False
         self._args = args
         self._state = state
         self._policy = policy
         self._pause = pause
+        self._has_own = policy is not None or env is not None or cwd is not None or bool(args)
         self._history: list[str] | None = None
         self._on_signal: SignalHandler | None = None
         self._restore: list[Callable[[], None]] | None = None
+
+    def cancel(self) -> None:
+        """End the script at its next step, or at once if it sleeps. Safe in any thread."""
+        with self.session.ending:
+            if not self._ended:
+                self.budget.cancel()
 
     def run(self) -> ExecutionResult:
         """Run the script. Raises only errors of the host, and what cancels its task."""
@@ -332,7 +342,8 @@ class Execution:
         status = 130
         limit: LimitName | None = CANCELLED
         try:
-            self._set_up(shell)
+            if self._has_own:
+                self._set_up(shell)
             status, limit = run_guarded(
                 shell, self.script, session.jobs, log, goes_on=self._state == "keep"
             )
@@ -343,7 +354,10 @@ class Execution:
             )
             raise
         finally:
+            with session.ending:
+                self._ended = True
             session.fs.uid = session.fs.script_thread = _ROOT
+            session.fs.pay = None
             self._clean_up(shell, limit)
             self.result = ExecutionResult(
                 log.entries,
@@ -365,12 +379,14 @@ class Execution:
         """Return the shell to run in, on a machine that is ready for this call."""
         session, budget = self.session, self.budget
         machine, shell = session.machine, session.shell
-        machine.budget = shell.budget = budget
+        session.fs.pay = budget.pay
         shell.variables.limit = budget.value_bytes
         machine.accounts.holders[0] = shell
         machine.scheduler.pause = self._pause
         machine.scheduler.begin(budget)
-        session.begin(_source(self._stdin, machine.scheduler), self.log)
+        stdin = self._stdin
+        source = None if stdin is None else _source(stdin, machine.scheduler)
+        session.begin(source, self.log)
         if self._state == "keep":
             return shell
         return self._passing(

@@ -55,7 +55,7 @@ class _Reader:
             raise SandboxError("a stream is read in the thread that began to read it")
         running = self._sandbox._running
         if running is not None and self._paused is not None:
-            running.deadline += monotonic() - self._paused
+            running.budget.deadline += monotonic() - self._paused
         self._paused = None
 
     def _give(self) -> tuple[str, bytes] | None:

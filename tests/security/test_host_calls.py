@@ -111,6 +111,7 @@ def calls_on(sandbox: Sandbox, path: str) -> dict[str, Callable[[], object]]:
         "access": lambda: fs.access(path, 4),
         "at_hand": lambda: fs.at_hand("/workspace", [path]),
         "examine": lambda: fs.examine(path, ["x"]),
+        "marks": lambda: fs.marks(path, ["x"]),
         "walk": lambda: list(fs.walk(path)),
         "copy_tree": lambda: fs.copy_tree(path, "/copy"),
         "link": lambda: fs.link(path, "/linked"),

@@ -40,21 +40,23 @@ OPEN = {
     "a fixed text, or a class of characters, around escaped text": (
         "commands/_files/backups.py commands/columns/column.py commands/encodings/bases.py"
         " commands/sqlite3/database.py commands/sqlite3/importing.py commands/tr/tr.py"
-        " shell/expansion/splitting.py shell/expansion/words.py commands/dumps/strings.py"
+        " shell/expansion/splitting.py commands/dumps/strings.py"
         " commands/jq/dates.py commands/tr/sets.py commands/pages/fold.py"
+        " commands/_files/names.py commands/make/syntax.py commands/running/parallel_arguments.py"
     ),
     "possessive pieces, one for each field": (
         "commands/cut.py commands/sort/keys.py commands/uniq.py commands/rename/expressions.py"
-        " commands/tar/names.py shell/syntax/words.py"
+        " commands/tar/names.py"
     ),
     "patterns of a table, on the first bytes of a file": (
         "commands/file/languages.py commands/file/text.py"
     ),
     "patterns of a table, on texts that the host gives": "skills/trust/audit.py",
+    "patterns of other modules, which are checked where they stand": "kernel/expressions.py",
     "patterns of scripts, which the engines translate and bound": (
         "commands/_files/ignore_rules.py commands/_json/regexes.py commands/awk/records.py"
         " commands/jq/regexes.py commands/sed/columns.py commands/yq/operators.py"
-        " kernel/caching.py kernel/patterns/filenames.py kernel/patterns/matchers.py"
+        " git/patterns.py kernel/caching.py kernel/patterns/filenames.py kernel/patterns/matchers.py"
         " kernel/patterns/wildcards.py kernel/regexps/automaton.py"
         " kernel/regexps/literal_prefixes.py kernel/regexps/matcher.py"
     ),
@@ -120,7 +122,11 @@ def calls(module: str, tree: ast.Module) -> Iterator[tuple[ast.Call, str, set[st
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
             if function.value.id == "re" and function.attr in FUNCTIONS:
                 yield node, function.attr, names.get(id(node)) or anything
-        elif isinstance(function, ast.Name) and function.id in ("compile_pattern", "lazily", "lazily_bytes"):
+        elif isinstance(function, ast.Name) and function.id in (
+            "compile_pattern",
+            "lazily",
+            "lazily_bytes",
+        ):
             yield node, "compile", names.get(id(node)) or anything
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.expressions import lazily_bytes
 from agentsandbox.kernel.streams import encode
 
@@ -105,12 +106,18 @@ class _Templates(dict[bytes, tuple[bytes, int]]):
         return made
 
 
+_LONGEST = 1 << 17
+"""Bytes of a text that has a version: the key of a longer one would take too long to make."""
+
+
 def version_keys(texts: Sequence[bytes]) -> list[bytes]:
-    """Return the keys of many texts.
+    """Return the keys of many texts; raise `LimitReached` if one is longer than 128 KiB.
 
     Most texts differ from others in their numbers only, as "v1.2.3" and "v1.10.0" do, so the rest
     of a key is made once.
     """
+    if texts and max(map(len, texts)) > _LONGEST:
+        raise LimitReached("value_bytes", "a version is too long")
     joined = b"\n".join(texts)
     if joined.count(b"\n") != len(texts) - 1 or b"" in texts or b"." in texts or b".." in texts:
         return [version_key(text) for text in texts]

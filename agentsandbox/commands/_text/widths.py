@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from agentsandbox.commands._text.quoting import is_printable
+from agentsandbox.kernel.budget import PIECE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.kernel.budget import Budget
 
 _ZERO = ("Mn", "Me", "Cf")
 _LONG = 4096
@@ -24,10 +29,15 @@ def character_width(character: str) -> int:
     return 2 if east_asian_width(character) in "WF" else 1
 
 
-def text_width(text: str) -> int:
-    """Return the columns of a text; characters that do not print take none."""
+def text_width(text: str, budget: Budget | None = None) -> int:
+    """Return the columns of a text; characters that do not print take none.
+
+    With a budget, a long text is measured in pieces, with a look at the clock before each.
+    """
     if text.isascii() and text.isprintable():
         return len(text)
+    if budget is not None and len(text) > PIECE:
+        return sum(map(text_width, budget.pieces(text)))
     if len(text) < _LONG:
         return sum([max(0, character_width(character)) for character in text])
     from collections import Counter

@@ -13,7 +13,9 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    pass
+    from collections.abc import Sequence
+
+    from agentsandbox.commands.awk.modes import Mode
 
 _USAGE = """
 Usage: awk [OPTION]... 'PROGRAM' [FILE | VAR=VALUE]...
@@ -24,20 +26,22 @@ Run an awk program over each FILE, or over standard input.
   -F, --field-separator=FS    the field separator
   -v, --assign=VAR=VALUE      assign VAR before BEGIN
   -b, --characters-as-bytes   take each byte for a character
+  -c, --traditional           without the extensions of gawk
   -e, --source=TEXT           program text, also beside -f
   -i, --include=FILE          read FILE, a library, before the program
   -k, --csv                   the input is comma-separated values, as in gawk 5.3
+  -n, --non-decimal-data      octal and hexadecimal numbers in the input
+  -P, --posix                 without the extensions of gawk and of other awks
   -r, --re-interval           allow {n,m} in regular expressions (the default)
   -V, --version               print the version and exit
   -h, --help                  display this help and exit
 """
 _PARSER = OptionParser(_USAGE, permute=False, usage_status=1)
 _PROGRAM_OPTIONS = ("file", "source")
-_REFUSED_LETTERS = frozenset("CDEILMNOPSYcdglnopst")
+_REFUSED_LETTERS = frozenset("CDEILMNOSYdglopst")
 _REFUSED_NAMES = (
     "bignum copyright debug dump-variables exec gen-pot lint lint-old load no-optimize"
-    " non-decimal-data optimize posix pretty-print profile sandbox trace traditional"
-    " use-lc-numeric"
+    " optimize pretty-print profile sandbox trace use-lc-numeric"
 ).split()
 _UNKNOWN = lazily(
     r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<name>[a-z-]+)(?:=.*)?')$",
@@ -61,7 +65,7 @@ def _refused(message: str) -> str:
 
 def _run(ctx: CommandContext, args: Arguments) -> int:
     try:
-        return _run_words(ctx, _PARSER.parse(args.operands))
+        return _run_words(ctx, _parsed(ctx, args.operands))
     except UsageError as error:
         message = error.message
         if shown := _refused(message):
@@ -72,6 +76,40 @@ def _run(ctx: CommandContext, args: Arguments) -> int:
         shown = f"{ctx.name}: {message}\n" if message else ""
         ctx.stderr.write(encode(shown + _USAGE.lstrip("\n")))
         return 1
+
+
+def _parsed(ctx: CommandContext, words: Sequence[str]) -> Arguments:
+    """Return the options and operands. With `-f`, an unknown option is the first operand."""
+    try:
+        return _PARSER.parse(words)
+    except UsageError as error:
+        if _UNKNOWN.search(error.message) is None or _refused(error.message):
+            raise
+        before = _before_unknown(words)
+        given = _PARSER.parse(words[:before])
+        has_program = any(key in _PROGRAM_OPTIONS for key, _ in given.given)
+        if not has_program or _is_posix(ctx, given):
+            raise
+        return _PARSER.parse([*words[:before], "--", *words[before:]])
+
+
+def _before_unknown(words: Sequence[str]) -> int:
+    """Return the number of words before the first one with an unknown option."""
+    low, high = 0, len(words)
+    while low < high:
+        middle = (low + high) // 2
+        try:
+            _PARSER.parse(words[: middle + 1])
+        except UsageError as error:
+            if _UNKNOWN.search(error.message) is not None:
+                high = middle
+                continue
+        low = middle + 1
+    return low
+
+
+def _is_posix(ctx: CommandContext, args: Arguments) -> bool:
+    return args.flag("posix") or "POSIXLY_CORRECT" in ctx.env
 
 
 def _run_words(ctx: CommandContext, args: Arguments) -> int:
@@ -104,10 +142,40 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
         if not operands:
             raise UsageError("")
         sources.append((False, operands.pop(0)))
+    mode = _mode(ctx, args)
+    if mode.traditional and not mode.posix:
+        variables = ["FS=\t" if variable == "FS=t" else variable for variable in variables]
     by_bytes = args.flag("characters-as-bytes") or ctx.is_bytewise()
     return run_program(
-        ctx, libraries + sources, variables, operands, by_bytes=by_bytes, csv=args.flag("csv")
+        ctx,
+        libraries + sources,
+        variables,
+        operands,
+        by_bytes=by_bytes,
+        mode=mode,
+        csv=args.flag("csv"),
     )
+
+
+def _mode(ctx: CommandContext, args: Arguments) -> Mode:
+    """Return the mode that the options ask for; tell which of them others overrule."""
+    from agentsandbox.commands.awk.modes import DEFAULT, NON_DECIMAL, POSIX, TRADITIONAL
+
+    posix = _is_posix(ctx, args)
+    mode = POSIX if posix else TRADITIONAL if args.flag("traditional") else DEFAULT
+    overruled = []
+    if posix and args.flag("traditional"):
+        overruled.append("`--posix' overrides `--traditional'")
+    if args.flag("non-decimal-data"):
+        if mode.traditional:
+            overruled.append("`--posix'/`--traditional' overrides `--non-decimal-data'")
+        else:
+            mode = NON_DECIMAL
+    if posix and args.flag("characters-as-bytes"):
+        overruled.append("`--posix' overrides `--characters-as-bytes'")
+    for message in overruled:
+        ctx.stderr.write(encode(f"{ctx.name}: warning: {message}\n"))
+    return mode
 
 
 _MANNERS = Manners(

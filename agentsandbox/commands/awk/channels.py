@@ -181,6 +181,7 @@ class Channels:
         elif self.rt.is_nonfatal(name):
             self.rt.ERRNO = os.strerror(errno.EBADF)
         else:
+            self.ctx.host.scheduler.turn()  # the command may write before gawk ends
             raise AwkFatal(f"{word}: attempt to write to closed write end of two-way pipe")
 
     def read_both(self, name: str) -> float:
@@ -317,6 +318,9 @@ class Channels:
         """`system`."""
         self.flush_everything()
         status = self.ctx.run(["sh", "-c", command])
+        if self.rt.mode.traditional:
+            raw = status * 256 if status < 128 else status - 128  # as `wait` gives it
+            return float(raw) if self.rt.mode.posix else raw / 256
         return float(status if status < 128 else 256 + status - 128)
 
     def close(self, name: str, side: str = "") -> float:
@@ -331,11 +335,13 @@ class Channels:
             output = self.outputs.pop(name, None)
             if output is not None:
                 self.rt.flush_output()
-                return float(self._close_output(output))
+                status = self._close_output(output)
+                return 0.0 if self.rt.mode.posix else float(status)
         for key in ((name, True), (name, False)):
             found = self.inputs.pop(key, None)
             if found is not None:
-                return float(self._close_input(found))
+                status = self._close_input(found)
+                return 0.0 if self.rt.mode.posix else float(status)
         self.rt.ERRNO = "close of redirection that was never opened"
         return -1.0
 

@@ -11,8 +11,8 @@ and the name that awk knows:
 No other name in the source, of the runtime or of this compiler, begins like that, so the two can
 never meet: a test walks through all of them. Globals are locals of `run`, shared with nested
 functions; the current record is `r`, its fields `f`, their number `nf`, unless the program changes
-fields: then the runtime keeps them. CPython's compiler has limits of its own, so deep expressions
-become functions.
+fields: then the runtime keeps them. `rv` is the value that was assigned to the record, if any.
+CPython's compiler has limits of its own, so deep expressions become functions.
 
 A rule becomes an `if` in the loop over the records, `next` a `continue` or, inside a function, an
 exception. Each line of the source remembers the line of the program that it came from, so that the
@@ -181,7 +181,7 @@ class _Generator(Expressions):
                 self.emit(f"v_{name} = rt.variables.get({spelled(name)!r}, UNSET)")
         highest = self.scopes.highest_field
         self.emit(f"rt.pad = pad = [''] * {highest}")
-        self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget")
+        self.emit("r = ''; f = list(pad); nf = 0; k = 250; b = rt.budget; rv = None")
         self.emit(f"rt.keeps_types = {self.reads_types}")
         for source, number in self.regexes.items():
             self.emit(f"p{number} = rt.dynamic_pattern({source!r}); s{number} = p{number}.test")
@@ -363,6 +363,8 @@ class _Generator(Expressions):
                 self.emit("nf = len(f) if r else 0")
             if scopes.highest_field and not only_first:
                 self.emit(f"if len(f) < {scopes.highest_field}: f += pad")
+        if scopes.assigns_record and not self.general:
+            self.emit("rv = None")
         self.emit("pass")
         self.indent -= extra
 
@@ -600,10 +602,7 @@ class _Generator(Expressions):
 
     def delete_statement(self, node: nodes.Delete) -> None:
         target = node.target
-        name = target.name if isinstance(target, nodes.Name) else getattr(target.base, "name", "")
-        if name in TABLES and self.is_global(name):
-            self.emit(f'fatal("`delete\' is not allowed with {name}")')
-        elif isinstance(target, nodes.Name):
+        if isinstance(target, nodes.Name):
             self.emit(f"{self.array_code(target)}.forget_all()")
         else:
             self.emit(f"{self.array_code(target.base)}.forget({self.subscript(target)})")

@@ -36,11 +36,14 @@ if TYPE_CHECKING:
 HOIST_EVERY = 20
 """Levels of nesting after which a subexpression becomes a function of its own."""
 
-_NAMES = lazily(r"\b(?:[vl]_\w+|r|f|nf)\b")
+_NAMES = lazily(r"\b(?:[vl]_\w+|r|rv|f|nf)\b")
 _COMPARISONS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
 _MIRRORED = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
 _TEXT_SPECIALS = frozenset("OFS ORS SUBSEP CONVFMT OFMT FS RS RT FPAT FIELDWIDTHS".split())
-_TEXT_CALLS = frozenset("substr sprintf tolower toupper gensub strftime typeof".split())
+_TEXT_CALLS = frozenset(
+    "substr sprintf tolower toupper gensub strftime typeof dcgettext dcngettext"
+    " bindtextdomain".split()
+)
 _LITERAL = lazily(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
 _ORDINALS = ("first", "second", "third", "fourth")
 _MOST_FIELDS = 1000
@@ -62,6 +65,7 @@ class Expressions:
         self.scopes = scopes
         self.sources = sources
         self.budget = scopes.budget
+        self.mode = scopes.program.mode
         self.general = scopes.changes_fields
         self.needs_count = False
         self.function = ""
@@ -106,7 +110,7 @@ class Expressions:
         scopes = self.scopes
         self.budget.step(len(scopes.names) + len(texts))
         known = {f"v_{name}" for name in scopes.names if name not in SPECIAL_NAMES}
-        known |= {"r", "f", "nf"}
+        known |= {"r", "rv", "f", "nf"}
         if inside and self.function:
             known.update(f"l_{name}" for name in scopes.functions[self.function].parameters)
         found = {name for text in texts for name in _NAMES.findall(text)} & known
@@ -325,6 +329,10 @@ class Expressions:
         present, at = self._presence(number)
         return f"(f[int({at}) - 1] if {present} else other_field({at}, r))"
 
+    def _is_assigned_record(self, node: nodes.Field) -> bool:
+        """Whether it is `$0` in a program that assigns it."""
+        return self.scopes.assigns_record and _constant(node.number, 0) == 0
+
     def _presence(self, number: Expression) -> tuple[str, str]:
         """Return the test for a field that is there, and the name of its number behind that."""
         if isinstance(number, nodes.Name) and self.numeric(number):
@@ -342,6 +350,8 @@ class Expressions:
             if position:
                 return f"rt.value_of({position})"
             return f"rt.field_value({self.number(number)})"
+        if position == 0 and self.scopes.assigns_record:
+            return "(from_input(r) if rv is None else rv)"
         is_last = isinstance(number, nodes.Name) and number.name == "NF"
         if position is not None or is_last or self._looped(number) is not None:
             return f"from_input({self.field_text(node)})"
@@ -354,6 +364,8 @@ class Expressions:
         if isinstance(expression, nodes.Number):
             return _float(expression.value)
         if isinstance(expression, nodes.Text):
+            if self.mode.reads_numbers:
+                return f"num({expression.value!r})"
             return _float(parse_number(expression.value))
         if self.is_condition(expression):
             return f"(1.0 if {self.condition(expression)} else 0.0)"
@@ -541,6 +553,8 @@ class Expressions:
             if expression.name == "NF" and self.is_global("NF"):
                 return "nf"
         if isinstance(expression, nodes.Field):
+            if self.general or self._is_assigned_record(expression):
+                return self.field_value(expression)
             return f"from_input({self.field_text(expression)})"
         if self.textual(expression):
             return f"({self.text(expression)} != '')"
@@ -558,7 +572,7 @@ class Expressions:
     def _check_regex(self, node: nodes.Regex) -> None:
         """Refuse a constant that is no regular expression: an error of the program."""
         try:
-            compile_posix(written_plainly(node.source), dialect="awk")
+            compile_posix(written_plainly(node.source, self.mode), dialect="awk")
         except RegexError as error:
             place = self.place(node.line)
             raise AwkSyntaxError(f"{place}: error: {error.message}: /{node.source}/") from None
@@ -587,17 +601,26 @@ class Expressions:
             return f"({self.text(left)} {operator} {self.text(right)})"
         if isinstance(right, nodes.Field) and isinstance(left, (nodes.Name, nodes.Index)):
             left, right, operator = right, left, _MIRRORED[operator]
-        simple = isinstance(right, (nodes.Name, nodes.Index)) or self.numeric(right)
-        if isinstance(left, nodes.Field) and simple and not self.general:
-            value = self.number(right) if self.numeric(right) else self.value(right)
-            field = self.field_text(left)
-            general = f"field_{_COMPARISONS[operator]}({field}, {value})"
-            if not isinstance(right, nodes.Number) or _constant(left.number) is None:
-                return general
-            number = self.temporary()
-            test = f"({number} := numeric_input({field})) is not None"
-            return f"({number} {operator} {value} if {test} else {general})"
+        if isinstance(left, nodes.Field) and self._compares_as_input(left, right):
+            return self._field_comparison(left, right, operator)
         return f"{_COMPARISONS[operator]}({self.value(left)}, {self.value(right)})"
+
+    def _compares_as_input(self, left: nodes.Field, right: Expression) -> bool:
+        """Whether the text of a field is all that a comparison needs."""
+        simple = isinstance(right, (nodes.Name, nodes.Index)) or self.numeric(right)
+        if self.general or self.mode.reads_numbers or self._is_assigned_record(left):
+            return False
+        return simple
+
+    def _field_comparison(self, left: nodes.Field, right: Expression, operator: str) -> str:
+        value = self.number(right) if self.numeric(right) else self.value(right)
+        field = self.field_text(left)
+        general = f"field_{_COMPARISONS[operator]}({field}, {value})"
+        if not isinstance(right, nodes.Number) or _constant(left.number) is None:
+            return general
+        number = self.temporary()
+        test = f"({number} := numeric_input({field})) is not None"
+        return f"({number} {operator} {value} if {test} else {general})"
 
     def case_condition(self, subject: str, value: Expression) -> str:
         """Return whether a `case` applies: by pattern, or by equality of like types."""
@@ -648,9 +671,8 @@ def _assigned(compiler: Expressions, target: Target, code: str) -> str:
         return f"rt.put_field({code}, {position})"
     if compiler.general:
         return f"rt.set_record_value({code})"
-    temporary = compiler.temporary()
     split = ", (f := rt.split(r)), (nf := rt.count)" if compiler.scopes.uses_fields else ""
-    return f"(({temporary} := {code}), (r := text({temporary})){split}, {temporary})[-1]"
+    return f"((rv := {code}), (r := text(rv)){split}, rv)[-1]"
 
 
 def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
@@ -797,7 +819,7 @@ def _print_text(compiler: Expressions, expression: Expression) -> str:
 def _formatted(compiler: Expressions, arguments: list[Expression]) -> str:
     """`sprintf`: a constant format becomes Python formatting where the two agree."""
     template = arguments[0]
-    if isinstance(template, nodes.Text):
+    if isinstance(template, nodes.Text) and not compiler.mode.traditional:
         codes = _formatted_directly(compiler, template.value, arguments[1:])
         if codes:
             return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
@@ -810,10 +832,11 @@ def _printed_by_format(
 ) -> tuple[str, bool]:
     """As `printed`, for `printf`."""
     if not arguments:
-        return "fatal('printf: no arguments')", False
+        code = "''" if compiler.mode.traditional else "fatal('printf: no arguments')"
+        return code, False
     template = arguments[0]
     codes: list[str] = []
-    if isinstance(template, nodes.Text) and bounded:
+    if isinstance(template, nodes.Text) and bounded and not compiler.mode.traditional:
         codes = _formatted_directly(compiler, template.value, arguments[1:])
     if not codes:
         return _formatted(compiler, arguments), False
@@ -833,7 +856,9 @@ def _formatted_directly(
         width, precision, flags, letter = part.width, part.precision, part.flags, part.letter
         sizes = (0 if width is None else width, 0 if precision is None else precision)
         small = all(isinstance(size, int) and size < 500 for size in sizes)
-        if taken >= len(arguments) or part.is_refused or not small or set(flags) & {"#", "'"}:
+        if part.position is not None or part.misplaced or set(flags) & {"#", "'"}:
+            return []
+        if taken >= len(arguments) or part.is_refused or not small:
             return []
         argument = arguments[taken]
         taken += 1
@@ -877,6 +902,8 @@ def _array(compiler: Expressions, call: nodes.Call, position: int) -> str:
 def _length(compiler: Expressions, call: nodes.Call) -> str:
     argument = call.arguments[0] if call.arguments else _RECORD
     if isinstance(argument, nodes.Name) and compiler.is_array(argument):
+        if compiler.mode.posix:
+            return "fatal('length: received array argument')"
         if compiler.is_global(argument.name):
             return f"float(len(v_{argument.name}))"
         return f"length_of(l_{argument.name}, text)"
@@ -922,6 +949,8 @@ def _split(compiler: Expressions, call: nodes.Call) -> str:
 def _split_with_separators(compiler: Expressions, call: nodes.Call) -> str:
     """`patsplit`, and `split` with a fourth argument."""
     text, _, *others = call.arguments
+    if compiler.mode.traditional:
+        return "fatal('split: fourth argument is a gawk extension')"
     compiler.warns = True
     by = "None"
     if others:
@@ -961,7 +990,14 @@ def _substitution_statement(compiler: Expressions, call: nodes.Call) -> tuple[st
     if not isinstance(target, nodes.Name) and not is_constant:
         return None
     changed = _substituted(compiler, call, compiler.text(target))
-    return changed, _assigned(compiler, target, "rt.got")  # type: ignore[arg-type]
+    return changed, _assigned(compiler, target, _replaced(compiler, target))  # type: ignore[arg-type]
+
+
+def _replaced(compiler: Expressions, target: Expression, value: str = "") -> str:
+    """Return what `sub` assigns: a typed regular expression stays one."""
+    if not compiler.scopes.has_typed_regexes:
+        return "rt.got"
+    return f"same_type({value or compiler.value(target)}, rt.got)"
 
 
 def _substitute(compiler: Expressions, call: nodes.Call) -> str:
@@ -972,14 +1008,15 @@ def _substitute(compiler: Expressions, call: nodes.Call) -> str:
         array, key = compiler.temporary(), compiler.temporary()
         code, subscript = compiler.array_code(target.base), compiler.subscript(target)
         text = f"text(({array} := {code})[({key} := {subscript})])"
-        assign = f"set_element(rt.got, {array}, {key})"
+        replaced = _replaced(compiler, target, f"{array}[{key}]")
+        assign = f"set_element({replaced}, {array}, {key})"
     elif isinstance(target, nodes.Field) and not isinstance(target.number, nodes.Number):
         position = compiler.temporary()
         text = f"rt.field_at(({position} := {compiler.number(target.number)}))"
         assign = f"rt.set_field(rt.got, {position})"
     elif isinstance(target, (nodes.Name, nodes.Field)):
         text = compiler.text(target)
-        assign = _assigned(compiler, target, "rt.got")
+        assign = _assigned(compiler, target, _replaced(compiler, target))
     else:
         return _substituted(compiler, call, compiler.text(target))
     changed = f"({count} := {_substituted(compiler, call, text)})"
@@ -1075,6 +1112,31 @@ def _strtonum(compiler: Expressions, call: nodes.Call) -> str:
     return f"strtonum({compiler.value(call.arguments[0])})"
 
 
+def _boolean(compiler: Expressions, call: nodes.Call) -> str:
+    return f"mkbool({compiler.condition(call.arguments[0])})"
+
+
+def _translated(compiler: Expressions, call: nodes.Call) -> str:
+    """`dcgettext` and `dcngettext`: the domain is evaluated, too."""
+    plural = call.name == "dcngettext"
+    texts = 2 if plural else 1
+    if plural and len(call.arguments) < 3:
+        return f"fatal('dcngettext: called with {len(call.arguments)} arguments')"
+    codes = [compiler.text(argument) for argument in call.arguments[:texts]]
+    number = compiler.number(call.arguments[2]) if plural else "1.0"
+    others = [compiler.text(argument) for argument in call.arguments[texts + plural :]]
+    if len(others) > 1:
+        others = [f"({', '.join(others)})[1]"]
+    else:
+        others = [f"({others[0]}, None)[1]"] if others else ["None"]
+    return f"translated({call.name!r}, ({', '.join(codes)},), {number}, {others[0]})"
+
+
+def _domain(compiler: Expressions, call: nodes.Call) -> str:
+    """`bindtextdomain`: return the directory."""
+    return f"({', '.join(map(compiler.text, call.arguments))},)[0]"
+
+
 _ARITHMETIC = {
     "sin": "sine", "cos": "cosine", "atan2": "atan2", "exp": "exponential", "log": "logarithm",
     "sqrt": "square_root", "int": "integer", "lshift": "lshift", "rshift": "rshift",
@@ -1086,7 +1148,8 @@ _CALLS: dict[str, Callable[[Expressions, nodes.Call], str]] = {
     "gsub": _substitute, "gensub": _gensub, "match": _matched, "sprintf": _sprintf,
     "strftime": _strftime, "mktime": _mktime, "asort": _sort, "asorti": _sort, "and": _bits,
     "or": _bits, "xor": _bits, "strtonum": _strtonum, "typeof": _kind, "isarray": _kind,
-    "tolower": _case, "toupper": _case,
+    "tolower": _case, "toupper": _case, "mkbool": _boolean, "dcgettext": _translated,
+    "dcngettext": _translated, "bindtextdomain": _domain,
     **dict.fromkeys(("system", "close", "fflush"), _texts),
     **dict.fromkeys(("rand", "srand", "systime", *_ARITHMETIC), _numbers),
 }  # fmt: skip

@@ -11,9 +11,10 @@ import re
 from agentsandbox.commands.awk.csv_input import csv_fields
 from agentsandbox.commands.awk.lexer import doubtful_escapes
 from agentsandbox.commands.awk.meter import ACCOUNTED, Meter
+from agentsandbox.commands.awk.modes import conversions_of
 from agentsandbox.commands.awk.patterns import Pattern
-from agentsandbox.commands.awk.records import split_by_pattern, split_words
-from agentsandbox.commands.awk.values import AwkFatal, Typed, from_input
+from agentsandbox.commands.awk.records import split_by_pattern, split_text, split_words
+from agentsandbox.commands.awk.values import AwkFatal, Typed
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.expressions import lazily
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from agentsandbox.commands.awk.modes import Mode
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
 
@@ -35,8 +37,12 @@ class Fields(Meter):
     text: Callable[[object], str]
     key: Callable[[object], str]
 
-    def __init__(self, ctx: CommandContext, *, bytewise: bool) -> None:
+    def __init__(self, ctx: CommandContext, mode: Mode, *, bytewise: bool) -> None:
         super().__init__(ctx)
+        self.mode = mode
+        self.numbers = conversions_of(mode)
+        """The conversions from text to numbers."""
+        self.from_input: Callable[[str], Value] = self.numbers["from_input"]
         self.FS: Any = " "
         self.OFS = " "
         self.RS: Any = "\n"
@@ -69,9 +75,15 @@ class Fields(Meter):
     # patterns
 
     def _compile(self, source: str) -> Pattern:
-        for message in doubtful_escapes(source):
+        for message in doubtful_escapes(source, self.mode):
             self.warn_once(message)
-        return Pattern(source, bool(self.IGNORECASE), self.budget, bytewise=self.bytewise)
+        return Pattern(
+            source,
+            bool(self.IGNORECASE),
+            self.budget,
+            bytewise=self.bytewise,
+            mode=self.mode,
+        )
 
     def dynamic_pattern(self, source: str) -> Pattern:
         """Return the pattern that a string is."""
@@ -97,6 +109,8 @@ class Fields(Meter):
             self.splitter = _width_splitter(self.text(self.FIELDWIDTHS))
         else:
             separator = self.separator_text(self.FS)
+            if not separator and self.mode.traditional:
+                separator = "\0"
             self.splitter = self._splitter_of(separator, paragraphs=self.RS == "")
             self.sep = self._plain_separator(separator)
 
@@ -132,10 +146,7 @@ class Fields(Meter):
                 return lambda text: text.replace("\n", separator).split(separator) if text else []
             return lambda text: text.split(separator) if text else []
         pattern = self.dynamic_pattern(separator)
-        split = pattern.split
-        if split is not None:
-            return lambda text: split(text) if text else []
-        return lambda text: split_by_pattern(pattern, text, self.budget.step)
+        return lambda text: split_text(pattern, text, self.budget.step)
 
     def split_fields(self, text: str) -> list[str]:
         """Return the fields of a record."""
@@ -166,6 +177,8 @@ class Fields(Meter):
         self._fields = None
         self._stale = False
         self._typed.clear()
+        if self.keeps_types:
+            self._typed[0] = value
         return value
 
     def record(self) -> str:
@@ -173,6 +186,8 @@ class Fields(Meter):
         if self._stale:
             self._stale = False
             self._record = self.OFS.join(self._fields or ())
+            if self.keeps_types:
+                self._typed[0] = self._record
             if len(self._record) > ACCOUNTED:
                 self.account(len(self._record))
         return self._record
@@ -206,7 +221,9 @@ class Fields(Meter):
         """Return a field as a value by any number."""
         if number < 1.0:
             _check(number)
-            return from_input(self.record())
+            record = self.record()
+            typed = self._typed.get(0)
+            return self.from_input(record) if typed is None else typed
         return self.value_of(int(number)) if number < MAX_FIELDS else ""
 
     def other_field(self, number: float, record: str) -> str:
@@ -218,7 +235,7 @@ class Fields(Meter):
 
     def other_value(self, number: float, record: str) -> Value:
         """As `other_field`, as a value."""
-        return from_input(self.other_field(number, record))
+        return self.from_input(self.other_field(number, record))
 
     def value_of(self, position: int) -> Value:
         """Return a field as a value; `position` is at least 1."""
@@ -231,7 +248,7 @@ class Fields(Meter):
             typed = self._typed.get(position)
             if typed is not None:
                 return typed
-        return from_input(fields[position - 1])
+        return self.from_input(fields[position - 1])
 
     def put_field(self, value: Any, position: int) -> Any:
         """`$position = value`, for a position of at least 1."""
@@ -320,6 +337,7 @@ def matches(
     return found
 
 
+_SKIP = lazily(r"^[0-9]++:", re.ASCII)
 _WIDTH = lazily(r"(?:([0-9]{1,9}):)?([0-9]{1,9}|\*)", re.ASCII)
 
 
@@ -330,7 +348,7 @@ def _width_splitter(widths: str) -> Callable[[str], list[str]]:
     for number, word in enumerate(words, 1):
         found = _WIDTH.fullmatch(word)
         if found is None or found[2] == "0":
-            near = " ".join(words[number - 1 :])
+            near = " ".join([_SKIP.sub("", word), *words[number:]])
             raise AwkFatal(f"invalid FIELDWIDTHS value, for field {number}, near `{near}'")
         if found[2] == "*" and number < len(words):
             raise AwkFatal("`*' must be the last designator in FIELDWIDTHS")

@@ -13,46 +13,130 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from agentsandbox.commands.awk.modes import Mode
+
 _DIRECTIVE = lazily(
-    r"%(?P<position>[0-9]++\$)?(?P<flags>[-+ #0']*+)(?P<width>\*(?:[0-9]++\$)?|[0-9]++)?"
-    r"(?:\.(?P<precision>\*(?:[0-9]++\$)?|-?[0-9]*+))?[hlLjztP]?(?P<letter>[A-Za-z%])"
+    r"%(?P<first>[-+ #0']*+)(?:(?P<position>[0-9]*+)\$(?P<flags>[-+ #0']*+))?"
+    r"(?P<width>\*[0-9]*+\$?+|[0-9]++)?"
+    r"(?:\.(?P<precision>\*[0-9]*+\$?+|-?[0-9]*+)(?P<misplaced>\$)?)?"
+    r"[hlLjztP]?(?P<letter>[A-Za-z%])"
 )
+_SIZES = frozenset("hlLjztP")
 _WIDEST = 1 << 31
 _MOST_DIGITS = 1100
 """Digits behind the point that Python formats; no float has more that are not 0."""
 
 
+_MIXED = "must use `count$' on all formats or none"
+
+
 class Directive:
     """One `%` directive. Width and precision are None, a number, or "*".
 
-    `ends` are the places in the format behind width, precision and directive.
+    `position`      is the number of the argument, None for the next one
+    `width_at`      and `precision_at` are the numbers of the arguments behind a `*`, None for the
+                    next one
+    `ends`          are the places in the format behind width, precision and directive
     """
 
-    __slots__ = ("ends", "flags", "letter", "precision", "text", "width")
+    __slots__ = (
+        "ends", "flags", "letter", "misplaced", "position", "precision", "precision_at", "text",
+        "width", "width_at",
+    )  # fmt: skip
 
     def __init__(self, found: re.Match[str]) -> None:
         self.text = found[0]
         self.ends = (found.end("width"), found.end("precision"), found.end())
-        self.flags = found["flags"]
+        self.flags = found["first"] + (found["flags"] or "")
         self.letter = found["letter"]
-        self.width = _size(found["width"])
+        self.position = None if found["position"] is None else _number(found["position"])
+        self.misplaced = found["misplaced"] is not None
+        self.width, self.width_at = _size(found["width"])
         precision = found["precision"]
         if precision is not None and precision[:1] in ("", "-"):
             precision = None if precision else "0"
-        self.precision = _size(precision)
+        self.precision, self.precision_at = _size(precision)
 
     @property
     def is_refused(self) -> bool:
-        """Whether gawk has it, but not this awk: arguments by number, hexadecimal fractions."""
-        return "$" in self.text or self.letter in "aA"
+        """Whether gawk has it, but not this awk: hexadecimal fractions."""
+        return self.letter in "aA"
 
 
-def _size(text: str | None) -> int | str | None:
+def _number(digits: str) -> int:
+    return int(digits or "0") if len(digits) < 10 else _WIDEST
+
+
+def _size(text: str | None) -> tuple[int | str | None, int | None]:
+    """Return a width or precision, and the number of the argument behind `*`; -1 without `$`."""
     if text is None:
-        return None
-    if text[0] == "*":
-        return "*"
-    return int(text) if len(text) < 10 else _WIDEST
+        return None, None
+    if text[0] != "*":
+        return _number(text), None
+    if len(text) == 1:
+        return "*", None
+    return "*", _number(text[1:-1]) if text[-1] == "$" else -1
+
+
+class _Arguments:
+    """The arguments of one format, taken one after the other or by their numbers."""
+
+    __slots__ = ("_by_number", "_next", "_template", "_values")
+
+    def __init__(self, template: str, values: Sequence[object]) -> None:
+        self._template = template
+        self._values = values
+        self._next = 0
+        self._by_number = False
+
+    def begin(self, part: Directive) -> None:
+        """Check the `$` of a directive."""
+        position = part.position
+        if position is not None:
+            self._by_number = True
+            if position <= 0:
+                raise AwkFatal("argument index with `$' must be > 0")
+            if position > len(self._values):
+                raise AwkFatal(
+                    f"argument index {position} greater than total number of supplied arguments"
+                )
+        if part.misplaced:
+            raise AwkFatal("`$' not permitted after period in format")
+
+    def size(self, number: int | None, end: int) -> int:
+        """Return the width or precision of a `*`; `end` is its place in the format."""
+        if number is None:
+            if self._by_number:
+                raise AwkFatal(f"fatal: {_MIXED}")
+            return _int_of(self._take(end))
+        if number < 0:
+            raise AwkFatal("no `$' supplied for positional field width or precision")
+        if number > len(self._values):
+            raise self._ran_out(end)
+        return _int_of(self._values[number - 1] if number else self._template)
+
+    def value(self, part: Directive) -> object:
+        """Return the argument of a directive."""
+        if part.position is None:
+            if self._by_number:
+                raise AwkFatal(_MIXED)
+            return self._take(part.ends[2])
+        if self._next:
+            raise AwkFatal(_MIXED)
+        return self._values[part.position - 1]
+
+    def _take(self, end: int) -> object:
+        if self._next >= len(self._values):
+            raise self._ran_out(end)
+        self._next += 1
+        return self._values[self._next - 1]
+
+    def _ran_out(self, end: int) -> AwkFatal:
+        blanks = " " * (end - 2)
+        return AwkFatal(
+            "not enough arguments to satisfy format string\n"
+            f"\t`{self._template}'\n\t{blanks} ^ ran out for this one"
+        )
 
 
 @cache_short(256)
@@ -98,31 +182,27 @@ def format_values(
     """
     pieces: list[str] = []
     total = 0
-    waiting = iter(values)
-
-    def take(end: int) -> object:
-        for value in waiting:
-            return value
-        blanks = " " * (end - 2)
-        raise AwkFatal(
-            "not enough arguments to satisfy format string\n"
-            f"\t`{template}'\n\t{blanks} ^ ran out for this one"
-        )
-
+    arguments = _Arguments(template, values)
     for part in parse_format(template):
         if isinstance(part, str):
             pieces.append(part)
             continue
         if part.is_refused:
             raise AwkFatal(f"gawk's `{part.text}' is not available here")
-        flags = part.flags
-        width = _int_of(take(part.ends[0])) if part.width == "*" else int(part.width or 0)
+        if part.position is not None or part.misplaced:
+            arguments.begin(part)
+        flags, ends = part.flags, part.ends
+        width = (
+            int(part.width or 0) if part.width != "*" else arguments.size(part.width_at, ends[0])
+        )
         if width < 0:
             flags, width = flags + "-", -width
-        precision = _int_of(take(part.ends[1])) if part.precision == "*" else part.precision
+        precision = part.precision
+        if precision == "*":
+            precision = arguments.size(part.precision_at, ends[1])
         if precision is not None and int(precision) < 0:
             precision = None
-        value = take(part.ends[2])
+        value = arguments.value(part)
         digits = None if precision is None else int(precision)
         charge(max(width, digits or 0))
         if part.letter == "s" and (width or digits is not None):
@@ -132,6 +212,17 @@ def format_values(
         charge(total)
         pieces.append(piece)
     return "".join(pieces)
+
+
+def check_format(template: str, mode: Mode) -> None:
+    """Refuse what gawk adds to formats."""
+    for part in parse_format(template):
+        if isinstance(part, str):
+            continue
+        if "$" in part.text:
+            raise AwkFatal("`$' is not permitted in awk formats")
+        if mode.posix and (size := part.text[-2:-1]) in _SIZES:
+            raise AwkFatal(f"`{size}' is not permitted in POSIX awk formats")
 
 
 def _int_of(value: object) -> int:
@@ -152,7 +243,7 @@ def format_one(
     if letter == "s":
         return _pad(text_of(value)[:precision], flags, width)
     if letter == "c":
-        value = to_number(value) if type(value) is Strnum else value
+        value = to_number(value) if isinstance(value, Strnum) else value
         text = _character(value, text_of)
         if not text.isascii() and isinstance(value, float):
             width -= len(encode(text)) - len(text)  # the bytes of a number's character count

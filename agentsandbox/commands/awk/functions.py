@@ -19,6 +19,7 @@ from agentsandbox.commands.awk.values import (
     AwkFatal,
     AwkNext,
     AwkNextFile,
+    Boolean,
     Strnum,
     Typed,
     Unset,
@@ -38,9 +39,13 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.awk.protocols import Run
 
+_CATEGORIES = frozenset(
+    f"LC_{name}" for name in ("ALL", "COLLATE", "CTYPE", "MESSAGES", "MONETARY", "NUMERIC", "TIME")
+)
 _BIGGEST = 2.0**53
 _ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
+_NUMBERS = (float, Strnum)
 _MOST_KEYS = 16_384
 _NO_CHARACTER = re.compile("[\udc80-\udcff]")
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
@@ -55,6 +60,7 @@ _KINDS: dict[type, str] = {
     float: "number",
     str: "string",
     Strnum: "strnum",
+    Boolean: "number|bool",
     Typed: "regexp",
     Unset: "untyped",
     Array: "array",
@@ -153,7 +159,7 @@ def _field_against(
             kind = value.__class__
             if kind is str:
                 return compare(field, value)
-            if kind is not float and kind is not Unset and kind is not Strnum:
+            if kind is not float and kind is not Unset and not issubclass(kind, Strnum):
                 return compare(field, text(value))
             before = value
             before_number = number = (
@@ -187,6 +193,8 @@ def _comparisons(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[.
         """Return both as numbers, or both as text."""
         a, b = left.__class__, right.__class__
         if (a is float or a is Strnum or a is Unset) and (b is float or b is Strnum or b is Unset):
+            return to_number(left), to_number(right)
+        if a is not str and b is not str and issubclass(a, _NUMBERS) and issubclass(b, _NUMBERS):
             return to_number(left), to_number(right)
         return text(left), text(right)
 
@@ -374,6 +382,23 @@ def is_array(value: object) -> float:
     return 1.0 if isinstance(value, Array) else 0.0
 
 
+def mkbool(value: object) -> Boolean:
+    """`mkbool`."""
+    return Boolean("1" if value else "0")
+
+
+def same_type(before: object, text: str) -> str:
+    """Return what `sub` made of a value: a typed regular expression stays one."""
+    return Typed(text) if type(before) is Typed else text
+
+
+def translated(name: str, texts: Sequence[str], number: float, category: str | None) -> str:
+    """`dcgettext` and `dcngettext`: there are no translations."""
+    if category is not None and category not in _CATEGORIES:
+        raise AwkFatal(f"{name}: `{category}' is not a valid locale category")
+    return texts[0] if 1.0 <= number < 2.0 else texts[-1]
+
+
 def used(value: object) -> object:
     """Return a value that is read, in a program that asks for types."""
     return UNASSIGNED if value is UNSET else value
@@ -383,7 +408,7 @@ def kind_of(value: object) -> str:
     """`typeof`."""
     if value is UNASSIGNED:
         return "unassigned"
-    return _KINDS.get(value.__class__, "untyped")
+    return _KINDS.get(value.__class__) or ("strnum" if isinstance(value, Strnum) else "untyped")
 
 
 # numbers
@@ -526,9 +551,9 @@ _FIXED: dict[str, Any] = {
     "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "atan2": math.atan2,
     **_by_name((
         array_of, bitwise, compl, cosine, count_element, divided, element, element_or_array,
-        fatal, integer, is_array, kind_of, length_of, lshift, modulo, modulo_assigned, not_an_array,
-        peek, power, rshift, same_number, same_text, scalar, set_element, sine, step_element,
-        strtonum, used,
+        fatal, integer, is_array, kind_of, length_of, lshift, mkbool, modulo, modulo_assigned,
+        not_an_array, peek, power, rshift, same_number, same_text, same_type, scalar, set_element,
+        sine, step_element, strtonum, translated, used,
     )),
 }  # fmt: skip
 """The global names that are the same for all programs."""
@@ -539,6 +564,7 @@ def namespace(rt: Run) -> dict[str, Any]:
     text = rt.text
     return {
         **_FIXED,
+        **rt.numbers,
         **rt.conversions,
         **_comparisons(rt, text),
         **_texts(rt, text),

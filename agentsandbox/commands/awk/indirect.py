@@ -57,7 +57,8 @@ _NUMBERS: dict[str, Callable[..., float]] = {
     "compl": functions.compl,
 }
 _COUNTS = {
-    "asort": (1, 3), "asorti": (1, 3), "atan2": (2, 2),
+    "asort": (1, 3), "asorti": (1, 3), "atan2": (2, 2), "bindtextdomain": (1, 2),
+    "dcgettext": (1, 3), "dcngettext": (3, 5), "mkbool": (1, 1),
     "close": (1, 2), "compl": (1, 1), "cos": (1, 1), "exp": (1, 1),
     "fflush": (0, 1), "gensub": (3, 4), "gsub": (2, 2), "index": (2, 2), "int": (1, 1),
     "isarray": (1, 1), "length": (0, 1), "log": (1, 1), "lshift": (2, 2), "match": (2, 3),
@@ -113,6 +114,12 @@ def _plain(rt: Runtime, name: str, values: list[Any], names: dict[str, Any]) -> 
         return functions.strtonum(values[0])
     if name == "typeof":
         return functions.kind_of(values[0])
+    if name == "mkbool":
+        return functions.mkbool(values[0])
+    if name == "bindtextdomain":
+        return text(values[0])
+    if name in ("dcgettext", "dcngettext"):
+        return _translated(rt, name, values)
     if name == "isarray":
         return functions.is_array(values[0])
     if name == "mktime":
@@ -131,6 +138,14 @@ def _plain(rt: Runtime, name: str, values: list[Any], names: dict[str, Any]) -> 
         "system": channels.system,
     }
     return methods[name](*map(text, values))
+
+
+def _translated(rt: Runtime, name: str, values: list[Any]) -> str:
+    count = 2 if name == "dcngettext" else 1
+    number = to_number(values.pop(2)) if count == 2 else 1.0
+    texts = [rt.text(value) for value in values[:count]]
+    category = rt.text(values[count + 1]) if len(values) > count + 1 else None
+    return functions.translated(name, texts, number, category)
 
 
 def _with_pattern(rt: Runtime, name: str, values: list[Any]) -> Any:

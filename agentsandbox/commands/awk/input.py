@@ -9,6 +9,7 @@ from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.csv_input import RECORD_END, CsvSource
 from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
+from agentsandbox.commands.awk.modes import EXTENSION_VARIABLES
 from agentsandbox.commands.awk.numbered import Numbered
 from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
 from agentsandbox.commands.awk.scopes import SPECIAL_NAMES
@@ -16,7 +17,6 @@ from agentsandbox.commands.awk.values import (
     AwkFatal,
     AwkNextFile,
     Typed,
-    from_input,
     to_number,
 )
 from agentsandbox.kernel.streams import InputError
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from agentsandbox.commands.awk.modes import Mode
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
 
@@ -36,9 +37,14 @@ class Input(Fields):
     """The files of one run, and the variables that tell the position in them."""
 
     def __init__(
-        self, ctx: CommandContext, warn: Callable[[str, int], None], *, bytewise: bool
+        self,
+        ctx: CommandContext,
+        warn: Callable[[str, int], None],
+        mode: Mode,
+        *,
+        bytewise: bool,
     ) -> None:
-        super().__init__(ctx, bytewise=bytewise)
+        super().__init__(ctx, mode, bytewise=bytewise)
         self.warn_with_place = warn
         self.line = 0
         """The line of the running statement; statements that may warn set it."""
@@ -58,6 +64,8 @@ class Input(Fields):
         self.got = ""
         self.begin_file: Callable[[], None] | None = None
         self.end_file: Callable[[], None] | None = None
+        self.hook = ""
+        """The kind of the rule between files that runs."""
         self.uses_terminator = False
         self.records: Iterator[str] = iter(())
         self._block_text = ""
@@ -130,10 +138,11 @@ class Input(Fields):
 
     def assign_operand(self, name: str, text: str) -> None:
         """`name=text` as an operand or by `-v`."""
-        value = from_input(text)
-        if len(text) > 2 and text[:2] == "@/" and text[-1] == "/":
+        value = self.from_input(text)
+        if not self.mode.traditional and len(text) > 2 and text[:2] == "@/" and text[-1] == "/":
             value = Typed(text[2:-1])
-        if name in SPECIAL_NAMES:
+        is_ordinary = self.mode.traditional and name in EXTENSION_VARIABLES
+        if name in SPECIAL_NAMES and not is_ordinary:
             self.assign(name, value)
         elif name in self.setters:
             self.setters[name](value)
@@ -147,7 +156,10 @@ class Input(Fields):
         self.records = iter(())
         if self._reader is not None:
             self._reader.push_back(rest, self._separator.character)
-        self._separator = Separator(self.separator_text(self.RS), self._compile)
+        separator = self.separator_text(self.RS)
+        if self.mode.traditional:
+            separator = separator[:1]
+        self._separator = Separator(separator, self._compile)
         if self._splitting == "FS":
             self._choose_splitter()
 
@@ -183,6 +195,7 @@ class Input(Fields):
             records = self._reader.block(separator.character)
             self._block_text = self._reader.block_text
             self.budget.step(len(records) if records is not None else 1)
+            self.budget.breathe()
             return records
         self.budget.step()
         record = self._reader.record(separator)
@@ -204,7 +217,7 @@ class Input(Fields):
                 from agentsandbox.commands.awk.lexer import unescape
 
                 try:
-                    self.assign_operand(name, unescape(value, self.warn_once))
+                    self.assign_operand(name, unescape(value, self.warn_once, self.mode))
                 except AwkFatal as error:
                     error.between_files = True
                     raise
@@ -245,7 +258,7 @@ class Input(Fields):
                     self._skipping = False
                     return False
                 self.FILENAME = before
-            if is_directory:
+            if is_directory and not self.mode.traditional:
                 self.warn(f"command line argument `{name}' is a directory: skipped")
                 return False
             message = f"cannot open file `{name}' for reading: {reason}"
@@ -270,15 +283,19 @@ class Input(Fields):
     def _call_hook(self, hook: Callable[[], None]) -> None:
         """Run BEGINFILE, in which `nextfile` may skip the file."""
         try:
+            self.hook = "BEGINFILE"
             hook()
         except AwkNextFile:
             self._skipping = True
+        self.hook = ""
 
     def _close_current(self) -> None:
         reader, self._reader = self._reader, None
         self._skipping = False
         if self.end_file is not None:
+            self.hook = "ENDFILE"
             self.end_file()
+            self.hook = ""
         if reader is not None and reader.source is not self.ctx.stdin:
             reader.source.release()  # type: ignore[attr-defined]
 

@@ -7,6 +7,13 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.commands.awk.modes import (
+    DEFAULT,
+    EXTENSION_VARIABLES,
+    EXTENSION_WORDS,
+    EXTENSIONS,
+    Mode,
+)
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
@@ -23,7 +30,8 @@ KEYWORDS = frozenset(
 BUILTINS = frozenset(
     "length substr index split sub gsub gensub match sprintf sin cos atan2 exp log sqrt int rand"
     " srand tolower toupper system close fflush strftime systime mktime asort asorti and or xor"
-    " lshift rshift compl strtonum typeof isarray patsplit".split()
+    " lshift rshift compl strtonum typeof isarray patsplit mkbool bindtextdomain dcgettext"
+    " dcngettext".split()
 )
 OPERAND_ENDS = frozenset(
     ("NUMBER", "STRING", "ERE", "TYPED", "NAME", "BUILTIN", ")", "]", "++", "--")
@@ -55,8 +63,8 @@ _ESCAPES = {
     "v": "\v",
     "r": "\r",
 }
+_CONTINUED = lazily(r"\\\r?\n|(\\.)", re.DOTALL)
 _REGEX_ESCAPE = lazily(r"\\(.)", re.DOTALL)
-_REGEX_ESCAPES = frozenset("<>`'BywWsS{}()|*+?.^$\\[]/-abfnrtvx01234567\n")
 _ESCAPE = lazily(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|(\r?\n|\Z)|(.))", re.DOTALL)
 
 
@@ -71,11 +79,16 @@ RESERVED = KEYWORDS | frozenset(
 
 def spelled(name: str) -> str:
     """Return a name of the tree as programs write it."""
-    return name.replace(COLONS, "::")
+    return name.removeprefix(COLONS).replace(COLONS, "::")
 
 
-def internal(name: str) -> str:
-    """Return a name as the tree has it; `awk::` is the same as none."""
+def internal(name: str, mode: Mode = DEFAULT) -> str:
+    """Return a name as the tree has it; `awk::` is the same as none.
+
+    A variable that is special in gawk only, and so is an ordinary one in this mode, gets a mark.
+    """
+    if mode.traditional:
+        return COLONS + name if name in EXTENSION_VARIABLES else name
     return name.removeprefix("awk::").replace("::", COLONS)
 
 
@@ -147,7 +160,7 @@ def point_at(source: Source, position: int, message: str, later: int = 0) -> Awk
     )
 
 
-def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
+def unescape(text: str, warn: Callable[[str], None] | None = None, mode: Mode = DEFAULT) -> str:
     """Return what a string constant or a `-v` value means.
 
     A byte above 127 in octal or hexadecimal is that byte, not that character.
@@ -157,6 +170,8 @@ def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
 
     def replace(found: re.Match[str]) -> str:
         hexadecimal, octal, nothing, other = found.groups()
+        if hexadecimal and mode.posix:
+            return found[0][1:]
         if hexadecimal or octal:
             number = int(hexadecimal, 16) if hexadecimal else int(octal, 8) & 255
             return chr(number) if number < 128 else chr(0xDC00 + number)
@@ -164,7 +179,7 @@ def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
             return ""
         if other in _ESCAPES:
             return _ESCAPES[other]
-        if warn is not None and other == "x":
+        if warn is not None and other == "x" and not mode.posix:
             warn("no hex digits in `\\x' escape sequence")
         elif warn is not None:
             shown = decode(encode(other)[:1])
@@ -175,7 +190,7 @@ def unescape(text: str, warn: Callable[[str], None] | None = None) -> str:
     return _join_bytes(text)
 
 
-def doubtful_escapes(regex: str) -> list[str]:
+def doubtful_escapes(regex: str, mode: Mode = DEFAULT) -> list[str]:
     """Return the warnings about the escapes in a regular expression."""
     messages: list[str] = []
     for character in _REGEX_ESCAPE.findall(regex) if "\\" in regex else ():
@@ -183,7 +198,7 @@ def doubtful_escapes(regex: str) -> list[str]:
             messages.append(
                 f"regexp escape sequence `\\{character}' treated as plain `{character}'"
             )
-        elif character not in _REGEX_ESCAPES:
+        elif character not in mode.regex_escapes:
             shown = decode(encode(character)[:1])
             messages.append(f"regexp escape sequence `\\{shown}' is not a known regexp operator")
     return messages
@@ -229,7 +244,7 @@ def _regex_end(text: str, position: int) -> int:
             return -1
         character = text[position]
         if character == "\\":
-            position += 1
+            position += 2 if text.startswith("\r\n", position + 1) else 1
         elif in_brackets:
             if character == "[" and text[position + 1 : position + 2] in (":", ".", "="):
                 closing = text.find(text[position + 1] + "]", position + 2)
@@ -247,19 +262,25 @@ def _regex_end(text: str, position: int) -> int:
             return position
 
 
-def tokenize(source: Source, warn: Callable[[str, int], None], budget: Budget) -> list[Token]:
+def tokenize(
+    source: Source, warn: Callable[[str, int], None], budget: Budget, mode: Mode = DEFAULT
+) -> list[Token]:
     """Return all tokens up to one that is wrong, EOF last.
 
     `warn(message, line)` gets the warnings about escapes.
     """
-    return _Lexer(source, warn, budget).tokenize()
+    return _Lexer(source, warn, budget, mode).tokenize()
 
 
 class _Lexer:
     """The tokens of one piece of a program, up to a place."""
 
-    def __init__(self, source: Source, warn: Callable[[str, int], None], budget: Budget) -> None:
+    def __init__(
+        self, source: Source, warn: Callable[[str, int], None], budget: Budget, mode: Mode
+    ) -> None:
         self.source = source
+        self.mode = mode
+        self.has_extensions = not mode.traditional
         self.warn = warn
         self.budget = budget
         self.text = source.text
@@ -311,8 +332,16 @@ class _Lexer:
             self._newline(value, start)
             self.line += 1
         elif kind == "number":
+            if self.mode.traditional and value[1:2] in ("x", "X"):
+                value = value[0]
+                self.position = start + 1
             self._token("NUMBER", value, start)
         elif kind == "name":
+            if self.mode.traditional:
+                self._standard_name(value, start)
+                return True
+            if value == "_" and self.text.startswith('"', self.position):
+                return True  # a string to be translated: there is no translation
             if self.namespace != "awk" or ":" in value:
                 return self._name(value, start)
             self._token(_kind_of_name(value, self.text, self.position), value, start)
@@ -320,13 +349,16 @@ class _Lexer:
             return self._string(start)
         elif value in ("/", "/=") and not self._after_operand():
             return self._regex(start)
-        elif value == "|" and self.text.startswith("&", self.position):
+        elif value == "|" and self.text.startswith("&", self.position) and self.has_extensions:
             self.position += 1
             self._token("|&", "|&", start)
         elif value == "@":
             found = _DIRECTIVE.match(self.text, start)
             if found is not None and found[0] == "@/":
                 return self._regex(start + 1, "TYPED")
+            is_call = found is not None and self.text.startswith("(", found.end())
+            if not self.has_extensions and not is_call:
+                return self._fail(start, point_at(self.source, start + 1, "syntax error"))
             if (namespace := _NAMESPACE.match(self.text, start)) is not None:
                 return self._change_namespace(namespace, start)
             if found is not None and self.text.startswith("(", found.end()) and found[0][1:]:
@@ -337,9 +369,32 @@ class _Lexer:
             message = f"error: gawk's `{shown}' is not available here"
             return self._fail(start, AwkSyntaxError(f"{self.source.place(self.line)}: {message}"))
         else:
+            if value[:2] == "**" and self.mode.posix:
+                value = "*"
+                self.position = start + 1
             value = value.replace("**", "^")
             self._token(value, value, start)
+            if value == "]" and self.mode.traditional and self._next_character() == "[":
+                place = self.source.place(self.line)
+                message = f"{place}: fatal: multidimensional arrays are a gawk extension"
+                return self._fail(start, AwkSyntaxError(message))
         return True
+
+    def _next_character(self) -> str:
+        at = self.position
+        while self.text.startswith((" ", "\t"), at):
+            at += 1
+        return self.text[at : at + 1]
+
+    def _standard_name(self, value: str, start: int) -> None:
+        """Add a name or a word in a language without gawk's extensions."""
+        value = value.partition(":")[0]
+        self.position = start + len(value)
+        kind = _kind_of_name(value, self.text, self.position)
+        is_extension = value in EXTENSIONS or value in EXTENSION_WORDS
+        if is_extension or (value == "func" and self.mode.posix):
+            kind = "CALL" if self.text.startswith("(", self.position) else "NAME"
+        self._token(kind, internal(value, self.mode) if kind == "NAME" else value, start)
 
     def _name(self, value: str, start: int) -> bool:
         """Add a name or a word of the language; false if it is wrong."""
@@ -403,7 +458,13 @@ class _Lexer:
             return self._fail(start, point_at(self.source, start, "unterminated string", lines))
         lines = self.text.count("\n", start, stop)
         line = self.line + lines
-        value = unescape(self.text[start + 1 : stop], lambda message: self.warn(message, line))
+        if lines and self.mode.posix:
+            message = "fatal: POSIX does not allow physical newlines in string values"
+            place = self.source.place(self.line)
+            return self._fail(start, AwkSyntaxError(f"{place}: {message}"))
+        value = unescape(
+            self.text[start + 1 : stop], lambda message: self.warn(message, line), self.mode
+        )
         self._token("STRING", value, start)
         self.line = line
         self.position = stop + 1
@@ -416,7 +477,12 @@ class _Lexer:
             if start + 1 < len(self.text):
                 message = "unterminated regexp"
             return self._fail(start, point_at(self.source, start + 1, message))
-        self._token(kind, self.text[start + 1 : stop].replace("\\/", "/"), start)
+        source = self.text[start + 1 : stop].replace("\\/", "/")
+        lines = source.count("\n")
+        if lines:
+            source = _CONTINUED.sub(lambda found: found[1] or "", source)
+        self._token(kind, source, start)
+        self.line += lines
         self.position = stop + 1
         return True
 

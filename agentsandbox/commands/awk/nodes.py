@@ -7,6 +7,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from agentsandbox.commands.awk.lexer import Source
+    from agentsandbox.commands.awk.modes import Mode
 
     Expression: TypeAlias = (
         "Number | Text | Regex | TypedRegex | IndirectCall"
@@ -301,3 +302,4 @@ class Program(Node):
     rules: list[Rule]
     functions: dict[str, Function]
     sources: list[Source]
+    mode: Mode

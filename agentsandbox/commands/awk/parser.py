@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, point_at, spelled
+from agentsandbox.commands.awk.lexer import (
+    AwkSyntaxError,
+    Source,
+    point_at,
+    spelled,
+)
+from agentsandbox.commands.awk.modes import DEFAULT, EXTENSIONS, Mode
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.terms import CONCAT, Terms
 
@@ -15,9 +21,14 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
 
-def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget) -> nodes.Program:
+def parse(
+    sources: Sequence[Source],
+    warn: Callable[[str], None],
+    budget: Budget,
+    mode: Mode = DEFAULT,
+) -> nodes.Program:
     """Return the program that the pieces form together. Raises `AwkSyntaxError`."""
-    program = nodes.Program(1, [], {}, [])
+    program = nodes.Program(1, [], {}, [], mode)
     for number, source in enumerate(sources):
         numbered = Source(source.name, source.text, number)
         program.sources.append(numbered)
@@ -25,21 +36,35 @@ def parse(sources: Sequence[Source], warn: Callable[[str], None], budget: Budget
             _Parser(numbered, warn, program, budget).program()
         except RecursionError:
             raise AwkSyntaxError(f"{source.name}:1: program nested too deeply") from None
+        except AwkSyntaxError as error:
+            raise AwkSyntaxError(*error.lines, *_refused_parameters(program)) from None
+    if messages := _refused_parameters(program):
+        raise AwkSyntaxError(*messages)
     return program
+
+
+def _refused_parameters(program: nodes.Program) -> list[str]:
+    """Return the messages about parameters that have the name of a function, for POSIX."""
+    if not program.mode.posix:
+        return []
+    return [
+        f"error: function `{name}': cannot use function `{parameter}' as a parameter name"
+        for name, function in program.functions.items()
+        for parameter in function.parameters
+        if parameter in program.functions
+    ]
 
 
 class _Parser(Terms):
     def __init__(
         self, source: Source, warn: Callable[[str], None], program: nodes.Program, budget: Budget
     ) -> None:
-        super().__init__(source, warn, program.functions, budget)
+        super().__init__(source, warn, program.functions, budget, program.mode)
         self.rules = program.rules
         self.in_loop = 0
         self.in_switch = 0
         self.in_function = False
         self.rule_kind = ""
-        self.complaints: list[str] = []
-        """Errors after which parsing continues."""
 
     # rules
 
@@ -131,6 +156,7 @@ class _Parser(Terms):
         self.expect("(")
         parameters = self.read_parameters(name)
         self.newlines()
+        self.shadow(parameters)
         known = (self.functions, self.variables, SPECIAL_NAMES, SPECIAL_ARRAYS)
         if any(name in names for names in known):
             raise self.error(
@@ -146,21 +172,25 @@ class _Parser(Terms):
     def read_parameters(self, function: str) -> dict[str, int]:
         """Read the parameters up to their closing parenthesis; return the place of each."""
         parameters: dict[str, int] = {}
+        position = 0
         while self.token.kind != ")":
-            name = self.expect("NAME").value
-            problem = ""
+            shadows = self.token.kind == "BUILTIN" and self.token.value in EXTENSIONS
+            name = (self.advance() if shadows else self.expect("NAME")).value
+            position += 1
+            problems = []
             if name == function:
-                problem = "cannot use function name as parameter name"
-            elif name in parameters:
-                problem = (
-                    f"parameter #{len(parameters) + 1}, `{spelled(name)}', duplicates parameter"
+                problems.append("cannot use function name as parameter name")
+            elif name in SPECIAL_NAMES or name in SPECIAL_ARRAYS:
+                problems.append(f"cannot use special variable `{name}' as a function parameter")
+            if name in parameters:
+                problems.append(
+                    f"parameter #{position}, `{spelled(name)}', duplicates parameter"
                     f" #{parameters[name]}"
                 )
-            elif name in SPECIAL_NAMES or name in SPECIAL_ARRAYS:
-                problem = f"cannot use special variable `{name}' as a function parameter"
-            if problem:
-                raise self.error(f"error: function `{spelled(function)}': {problem}")
-            parameters[name] = len(parameters) + 1
+            for problem in problems:
+                error = self.error(f"error: function `{spelled(function)}': {problem}")
+                self.complaints += error.lines
+            parameters.setdefault(name, position)
             if self.token.kind == ",":
                 self.advance()
                 self.newlines()
@@ -168,6 +198,22 @@ class _Parser(Terms):
                 raise self.unexpected()
         self.advance()
         return parameters
+
+    def shadow(self, parameters: dict[str, int]) -> None:
+        """Take the names of functions that are parameters for names, up to the function's end."""
+        if EXTENSIONS.isdisjoint(parameters):
+            return
+        braces = 0
+        for at in range(self.position, len(self.tokens)):
+            self.budget.step()
+            token = self.tokens[at]
+            braces += {"{": 1, "}": -1}.get(token.kind, 0)
+            if not braces:
+                return
+            if token.kind == "BUILTIN" and token.value in parameters:
+                following = self.tokens[at + 1]
+                touches = following.position == token.position + len(token.value)
+                token.kind = "CALL" if following.kind == "(" and touches else "NAME"
 
     # statements
 
@@ -357,15 +403,27 @@ class _Parser(Terms):
         if self.token.kind in ("print", "printf"):
             return self.print_statement()
         if self.token.kind == "delete":
-            self.advance()
-            if self.token.kind == "(":
-                self.advance()
-                target = self.name_or_index()
-                self.expect(")")
-            else:
-                target = self.name_or_index()
-            return nodes.Delete(line, target)
+            return self.delete()
         return nodes.ExpressionStatement(line, self.expression())
+
+    def delete(self) -> Statement:
+        line = self.advance().line
+        if self.token.kind == "(":
+            if self.mode.traditional:
+                message = "error: `delete(array)' is a non-portable tawk extension"
+                self.complaints += self.error(message, line).lines
+            self.advance()
+            target = self.name_or_index()
+            self.expect(")")
+        else:
+            target = self.name_or_index()
+        base = target.base if isinstance(target, nodes.Index) else target
+        if isinstance(base, nodes.Name) and base.name in ("FUNCTAB", "SYMTAB"):
+            at = self.tokens[self.position - 1].line
+            if base is target:  # gawk has read on
+                at = self.token.line + (self.token.kind == "NEWLINE")
+            raise self.error(f"fatal: `delete' is not allowed with {base.name}", at)
+        return nodes.Delete(line, target)
 
     def print_statement(self) -> Statement:
         token = self.advance()

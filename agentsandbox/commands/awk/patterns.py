@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.commands.awk.modes import DEFAULT, Mode
 from agentsandbox.commands.awk.values import AwkFatal
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps import RegexError, compile_posix
@@ -17,20 +18,38 @@ if TYPE_CHECKING:
 
 _CODE = lazily(r"\\(?:x([0-9a-fA-F]{1,2})|([0-7]{1,3})|.)", re.DOTALL)
 _ASSERTIONS = lazily(r"\\[yB<>`']")
+_SPECIAL = frozenset("()|*+?.^$\\[]")
+_GNU_ESCAPES = frozenset("<>`'BywWsS")
+_BRACKETS = lazily(r"\\.|\[\^?+\]?+(?:\\.|\[:[a-z]*+:\]|[^]\\])*+\]?+", re.DOTALL)
 _FEW_CHARACTERS = lazily(r"\[[^]\\^[-]{2,4}\]")
 
 
-def written_plainly(source: str) -> str:
+def written_plainly(source: str, mode: Mode = DEFAULT) -> str:
     """Return a regular expression with ASCII characters for their codes.
 
-    gawk reads codes first: the code of an operator is that operator.
+    gawk reads codes first: the code of an operator is that operator, but not in traditional mode,
+    which has no operators with a backslash either.
     """
+    is_literal = mode.traditional and not mode.posix
 
     def replace(found: re.Match[str]) -> str:
+        if found[1] and mode.posix:
+            return found[0][1:]
+        if not found[1] and not found[2]:
+            return found[0][1] if mode.traditional and found[0][1] in _GNU_ESCAPES else found[0]
         code = int(found[1], 16) if found[1] else int(found[2] or "0", 8)
+        if is_literal and chr(code) in _SPECIAL:
+            return f"\\{chr(code)}"
         return chr(code) if 0 < code < 128 and code != 92 else found[0]
 
+    if "---" in source:
+        source = _BRACKETS.sub(_squeezed, source)
     return _CODE.sub(replace, source) if "\\" in source else source
+
+
+def _squeezed(found: re.Match[str]) -> str:
+    """Return a bracket expression in which three hyphens are one, as gawk has it."""
+    return found[0].replace("---", "\\-") if found[0][0] == "[" else found[0]
 
 
 class Pattern:
@@ -48,13 +67,22 @@ class Pattern:
     test: Callable[[str], object]
 
     def __init__(
-        self, source: str, ignore_case: bool, budget: Budget, *, bytewise: bool = False
+        self,
+        source: str,
+        ignore_case: bool,
+        budget: Budget,
+        *,
+        bytewise: bool = False,
+        mode: Mode = DEFAULT,
     ) -> None:
         if (len(source) - len(source.rstrip("\\"))) % 2:
             raise AwkFatal(f"invalid regexp: Trailing backslash: /{source}/")
         try:
             regex = compile_posix(
-                written_plainly(source), ignore_case=ignore_case, dialect="awk", bytewise=bytewise
+                written_plainly(source, mode),
+                ignore_case=ignore_case,
+                dialect="awk",
+                bytewise=bytewise,
             )
         except RegexError as error:
             raise AwkFatal(f"invalid regexp: {error.message}: /{source}/") from None

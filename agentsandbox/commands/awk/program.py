@@ -8,9 +8,10 @@ from functools import lru_cache
 
 from agentsandbox.commands.awk.codegen import Compiled, compile_program
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, internal, place_of, unescape
+from agentsandbox.commands.awk.modes import Mode
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
-from agentsandbox.commands.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile, from_input
+from agentsandbox.commands.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise, decode, encode
@@ -55,9 +56,9 @@ class _FailedError(Exception):
 
 
 class _Task(  # noqa: SLOT001 - it has an attribute
-    tuple["tuple[tuple[str, str], ...]", "frozenset[str]", "frozenset[str]"]
+    tuple["tuple[tuple[str, str], ...]", "frozenset[str]", "frozenset[str]", Mode]
 ):
-    """A program to compile: the sources, the names assigned, and the names assigned by operands.
+    """A program to compile: sources, names assigned, names assigned by operands, and the mode.
 
     Equal tasks give equal programs, whatever `budget` compiling them draws on.
     """
@@ -72,12 +73,12 @@ def _compile(task: _Task) -> tuple[Compiled, tuple[str, ...]]:
     sources = [Source(name, text) for name, text in task[0]]
     warnings: list[str] = []
     try:
-        program = parse(sources, warnings.append, budget)
+        program = parse(sources, warnings.append, budget, task[3])
         compiled = compile_program(program, task[1], task[2], budget)
         return compiled, (*warnings, *compiled.warnings)
     except AwkSyntaxError as error:
         lines = list(error.lines)
-        if not re.match(r".*:\d+: ", lines[0]):
+        if not re.match(r".*:\d+: |error: function", lines[0]):
             lines[0] = f"{sources[0].name}:1: {lines[0]}"
         status = 2 if ": fatal: " in lines[0] else 1
         raise _FailedError([*warnings, *lines], status) from None
@@ -173,6 +174,7 @@ def run_program(
     operands: list[str],
     *,
     by_bytes: bool,
+    mode: Mode,
     csv: bool = False,
 ) -> int:
     """Run a program and return its exit status.
@@ -181,12 +183,13 @@ def run_program(
     variables  the words NAME=VALUE of `-v`
     csv        whether the input is comma-separated values
     by_bytes   whether a byte is a character, as it is in the locale C
+    mode       what is taken out of the language
     """
     read = [
         _read_source(ctx, text) if is_file else Source("cmd. line", text)
         for is_file, text in sources
     ]
-    if any("@include" in source.text for source in read):
+    if not mode.traditional and any("@include" in source.text for source in read):
         done = {_found(ctx, text) for is_file, text in sources if is_file}
         read = [piece for source in read for piece in _with_includes(ctx, source, done)]
     pairs = [_split_assignment(word) for word in variables]
@@ -194,13 +197,17 @@ def run_program(
         read = [Source(source.name, bytewise(source.text)) for source in read]
         pairs = [(name, bytewise(value)) for name, value in pairs]
     by_operand = frozenset(
-        internal(found[1]) for word in operands if (found := _ASSIGNMENT.match(word))
+        internal(found[1], mode) for word in operands if (found := _ASSIGNMENT.match(word))
     )
-    assigned = frozenset(internal(name) for name, _ in pairs) | by_operand
+    assigned = frozenset(internal(name, mode) for name, _ in pairs) | by_operand
     told: set[str] = set()
     for _, value in pairs:
-        unescape(value, lambda message: _report(ctx, f"warning: {message}", told))
-    task = _Task((tuple((source.name, source.text) for source in read), assigned, by_operand))
+        if mode.posix and "\n" in value:
+            message = "fatal: POSIX does not allow physical newlines in string values"
+            raise CommandError(message, 2)
+        unescape(value, lambda message: _report(ctx, f"warning: {message}", told), mode)
+    pieces = tuple((source.name, source.text) for source in read)
+    task = _Task((pieces, assigned, by_operand, mode))
     task.budget = ctx.budget
     is_short = sum(len(source.text) for source in read) <= _LONGEST_KEPT
     try:
@@ -211,7 +218,7 @@ def run_program(
         return failure.status
     for line in warnings:
         _report(ctx, line, told)
-    running = _Run(ctx, compiled, by_bytes=by_bytes)
+    running = _Run(ctx, compiled, mode, by_bytes=by_bytes)
     running.rt.told |= told
     if csv:
         running.rt.read_csv()
@@ -240,10 +247,12 @@ def _report(ctx: CommandContext, line: str, told: set[str]) -> None:
 class _Run:
     """One run of a compiled program."""
 
-    def __init__(self, ctx: CommandContext, compiled: Compiled, *, by_bytes: bool) -> None:
+    def __init__(
+        self, ctx: CommandContext, compiled: Compiled, mode: Mode, *, by_bytes: bool
+    ) -> None:
         self.ctx = ctx
         self.compiled = compiled
-        self.rt = Runtime(ctx, self.warn, bytewise=by_bytes)
+        self.rt = Runtime(ctx, self.warn, mode, bytewise=by_bytes)
 
     def run(self, variables: list[tuple[str, str]], operands: list[str]) -> int:
         """Run the program; return its exit status."""
@@ -276,7 +285,7 @@ class _Run:
         rt, ctx = self.rt, self.ctx
 
         def given(text: str) -> object:
-            return from_input(bytewise(text) if rt.bytewise else text)
+            return rt.from_input(bytewise(text) if rt.bytewise else text)
 
         arguments = rt.array("ARGV")
         for number, word in enumerate([ctx.name, *operands]):
@@ -288,7 +297,7 @@ class _Run:
         if "v_PROCINFO" in self.compiled.source:
             rt.array("PROCINFO").update(_PROCINFO)  # type: ignore[arg-type]
         for name, value in variables:
-            rt.assign_operand(name, unescape(value))
+            rt.assign_operand(name, unescape(value, None, rt.mode))
 
     def _guarded(self) -> str:
         """Run; return the message of a fatal error, "" when all went well."""
@@ -305,7 +314,7 @@ class _Run:
             return self._fatal("functions nested too deeply", error.__traceback__)
         except (AwkNext, AwkNextFile) as error:
             statement = "next" if isinstance(error, AwkNext) else "nextfile"
-            rule = "END" if self.rt.in_end else "BEGIN"
+            rule = self.rt.hook or ("END" if self.rt.in_end else "BEGIN")
             message = f"`{statement}' cannot be called from a `{rule}' rule"
             return self._fatal(message, error.__traceback__)
         except MemoryError:

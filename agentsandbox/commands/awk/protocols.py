@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from typing import Any, Protocol
 
     from agentsandbox.commands.awk.arrays import Array
+    from agentsandbox.commands.awk.modes import Mode
     from agentsandbox.commands.awk.patterns import Pattern
     from agentsandbox.commands.awk.records import RecordReader
     from agentsandbox.commands.awk.values import Value
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
         functions: dict[str, tuple[Callable[..., Any], str]]
         got: str
         line: int
+        mode: Mode
+        numbers: dict[str, Callable[..., Any]]
         out: list[str]
         text: Callable[[object], str]
         told_of_bytes: bool

@@ -6,6 +6,7 @@ Records end by a character, a regular expression or blank lines. A newline is th
 
 from __future__ import annotations
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, decode_bytewise
 
 TYPE_CHECKING = False
@@ -70,6 +71,20 @@ def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> l
     return pieces
 
 
+_NO_NEWLINE = lazily("[^\n]")
+_BLOCK = 16384
+"""Characters of a block of records, and of a text that is split in one call."""
+_RECORDS = 256
+"""About how many records a block has if they are short."""
+
+
+def split_text(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
+    """Return the pieces between matches, those of a short text in one call."""
+    if pattern.split is not None and len(text) <= _BLOCK:
+        return pattern.split(text) if text else []
+    return split_by_pattern(pattern, text, step)
+
+
 class Separator:
     """How records end: `kind` is "character", "paragraph" or "pattern"."""
 
@@ -132,10 +147,9 @@ class RecordReader:
         """Return many records that end by a character; None at the end of the input."""
         while True:
             text, start = self._text, self._position
-            last = text.rfind(separator, start)
+            last = self._block_end(separator)
             if last >= 0:
-                self._text = text[last + 1 :]
-                self._position = 0
+                self._position = last + 1
                 self.terminator = separator
                 self.block_text = text = text[start:last]
                 return text.split(separator)
@@ -145,6 +159,19 @@ class RecordReader:
                 self.terminator = ""
                 self.block_text = rest
                 return [rest] if rest else None
+
+    def _block_end(self, separator: str) -> int:
+        """Return where a block of not too many records ends, -1 if no record ends yet.
+
+        A program may do much with a record, and between two blocks it looks at the clock.
+        """
+        text, start = self._text, self._position
+        if len(text) - start > _BLOCK:
+            count = text.count(separator, start, start + _BLOCK)
+            size = _BLOCK if count <= _RECORDS else _BLOCK * _RECORDS // count
+            last = text.rfind(separator, start, start + size)
+            return last if last >= 0 else text.find(separator, start + size)
+        return text.rfind(separator, start)
 
     def push_back(self, records: list[str], separator: str) -> None:
         """Take back records that were not used: RS has changed."""
@@ -183,8 +210,8 @@ class RecordReader:
 
     def _paragraph(self) -> str | None:
         while True:
-            while self._position < len(self._text) and self._text[self._position] == "\n":
-                self._position += 1
+            found = _NO_NEWLINE.search(self._text, self._position)
+            self._position = len(self._text) if found is None else found.start()
             if self._position < len(self._text):
                 break
             if not self._fill():

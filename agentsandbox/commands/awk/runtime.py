@@ -8,16 +8,16 @@ from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.channels import Channels
 from agentsandbox.commands.awk.csv_input import csv_fields
 from agentsandbox.commands.awk.fields import matches
-from agentsandbox.commands.awk.formats import as_bytes, format_values
+from agentsandbox.commands.awk.formats import as_bytes, check_format, format_values
 from agentsandbox.commands.awk.functions import conversions, namespace
 from agentsandbox.commands.awk.input import Input
 from agentsandbox.commands.awk.meter import ACCOUNTED
 from agentsandbox.commands.awk.patterns import Pattern
-from agentsandbox.commands.awk.records import split_by_pattern
+from agentsandbox.commands.awk.records import split_text
 from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.commands.awk.times import format_time, make_time
-from agentsandbox.commands.awk.values import NUMBER_STARTS, AwkFatal, Unset, from_input, to_number
+from agentsandbox.commands.awk.values import NUMBER_STARTS, AwkFatal, Unset, to_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.commands.awk.codegen import Compiled
+    from agentsandbox.commands.awk.modes import Mode
     from agentsandbox.commands.awk.random_numbers import RandomNumbers
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
@@ -43,9 +44,14 @@ class Runtime(Input):
     """One run of one program. Generated code reads and writes the attributes."""
 
     def __init__(
-        self, ctx: CommandContext, warn: Callable[[str, int], None], *, bytewise: bool
+        self,
+        ctx: CommandContext,
+        warn: Callable[[str, int], None],
+        mode: Mode,
+        *,
+        bytewise: bool,
     ) -> None:
-        super().__init__(ctx, warn, bytewise=bytewise)
+        super().__init__(ctx, warn, mode, bytewise=bytewise)
         self.ORS = "\n"
         self.SUBSEP = "\x1c"
         self.CONVFMT = "%.6g"
@@ -111,6 +117,8 @@ class Runtime(Input):
 
     def sprintf(self, template: str, values: Sequence[object]) -> str:
         """`sprintf`."""
+        if self.mode.traditional:
+            check_format(template, self.mode)
         made = format_values(template, values, self.text, self.budget.charge, self.sound)
         if self.bytewise:
             made = as_bytes(made)
@@ -133,7 +141,8 @@ class Runtime(Input):
 
     def _order(self) -> str | None:
         """Return PROCINFO["sorted_in"], None if it is not set."""
-        how = self.arrays["PROCINFO"].get("sorted_in") if "PROCINFO" in self.arrays else None
+        knows = "PROCINFO" in self.arrays and not self.mode.traditional
+        how = self.arrays["PROCINFO"].get("sorted_in") if knows else None
         return None if how is None or isinstance(how, Unset) else self.text(how)
 
     def walk(self, array: Array) -> Iterable[str]:
@@ -148,17 +157,14 @@ class Runtime(Input):
         """`split`. If not `typed`, nothing depends on which elements look like numbers."""
         step = self.budget.step
         if isinstance(separator, Pattern):
-            split = separator.split
-            if split is not None:
-                pieces = split(text) if text else []
-            else:
-                pieces = split_by_pattern(separator, text, step)
+            pieces = split_text(separator, text, step)
         else:
             by = self.text(self.FS) if separator is None else separator
             splitter = csv_fields if self.csv and separator is None else self._splitters.get(by)
             if splitter is None:
                 splitter = self._splitters[by] = self._splitter_of(by)
             pieces = splitter(text)
+        from_input = self.from_input
         step(len(pieces) // 4 + 1)
         if len(text) > ACCOUNTED:
             self.account(len(text))
@@ -183,7 +189,7 @@ class Runtime(Input):
 
     def is_nonfatal(self, name: str) -> bool:
         """Whether PROCINFO says that an output that cannot be opened does not end the program."""
-        info = self.arrays.get("PROCINFO", ())
+        info = () if self.mode.traditional else self.arrays.get("PROCINFO", ())
         return "NONFATAL" in info or f"{name}{self.SUBSEP}NONFATAL" in info
 
     def _fill_arrays(
@@ -195,7 +201,7 @@ class Runtime(Input):
         self.budget.charge((len(pieces) + len(gaps)) * 16)
         self.budget.step(len(pieces) + 1)
         array.clear()
-        array.update((str(at), from_input(piece)) for at, piece in enumerate(pieces, 1))
+        array.update((str(at), self.from_input(piece)) for at, piece in enumerate(pieces, 1))
         if between is not None:
             between.clear()
             between.update((str(at), gap) for at, gap in enumerate(gaps, first))
@@ -267,7 +273,9 @@ class Runtime(Input):
 
     def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
         """`sub` and `gsub`: put the new text in `got`, return the number of replacements."""
-        self.got, count = substitute(pattern, replacement, text, every, self.budget)
+        self.got, count = substitute(
+            pattern, replacement, text, every, self.budget, posix=self.mode.posix
+        )
         if count and len(self.got) > ACCOUNTED:
             self.account(len(self.got))
         return float(count)
@@ -306,7 +314,7 @@ class Runtime(Input):
             for number in range(len(found.groups()) + 1):
                 left, right = found.span(number)
                 if left >= 0:
-                    captures[str(number)] = from_input(text[left:right])
+                    captures[str(number)] = self.from_input(text[left:right])
                     captures[f"{number}{self.SUBSEP}start"] = left + 1.0
                     captures[f"{number}{self.SUBSEP}length"] = float(right - left)
         return self.RSTART  # type: ignore[no-any-return]

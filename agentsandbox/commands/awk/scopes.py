@@ -85,6 +85,9 @@ class Scopes:
         self.all_fields = False
         self.changes_fields = False
         self.uses_fields = False
+        self.assigns_record = False
+        """Whether the program assigns `$0`, whose type is then that of the value."""
+        self.has_typed_regexes = False
         self.indirect = False
         self.changes_operands = False
         """Whether the program changes ARGV: operands may then assign any variable."""
@@ -245,6 +248,8 @@ class Scopes:
         elif isinstance(target, nodes.Field):
             if not isinstance(target.number, nodes.Number) or target.number.value != 0:
                 self.changes_fields = True
+            else:
+                self.assigns_record = True
 
     def _visit_getline(self, node: nodes.Getline, function: str, in_begin: bool) -> None:
         self._target(node.target, function, in_begin, None)
@@ -277,8 +282,14 @@ class Scopes:
             self.asks_types = True
         if node.name in ("asort", "asorti") and len(node.arguments) > 2:
             self.indirect = True
-        if node.name in ("sub", "gsub") and len(node.arguments) == 3:
-            self._target(node.arguments[2], function, in_begin, None)
+        if node.name in ("sub", "gsub"):
+            if len(node.arguments) == 3:
+                self._target(node.arguments[2], function, in_begin, None)
+            else:
+                self.assigns_record = True
+
+    def _visit_typed_regex(self, node: nodes.TypedRegex, function: str, in_begin: bool) -> None:
+        self.has_typed_regexes = True
 
     def _visit_user_call(self, node: nodes.UserCall, function: str, in_begin: bool) -> None:
         self._calls.append((function, node.name, node.arguments))
@@ -370,4 +381,5 @@ _VISITS: dict[type, Callable[[Scopes, Any, str, bool], None]] = {
     nodes.UserCall: Scopes._visit_user_call,
     nodes.Return: Scopes._visit_return,
     nodes.IndirectCall: Scopes._visit_indirect,
+    nodes.TypedRegex: Scopes._visit_typed_regex,
 }

@@ -27,6 +27,7 @@ _SHORT = 4096
 _SHORT_REPLACEMENT = 256
 """Characters of a text and of a replacement up to which nothing needs accounting."""
 _AMPERSAND = lazily(r"(\\*)&|[^\\&]+|\\+")
+_POSIX_PIECE = lazily(r"\\([&\\])|&|[^\\&]+|\\")
 _GROUP = lazily(r"\\([0-9])|\\(.?)|&|[^\\&]+", re.DOTALL)
 
 
@@ -36,7 +37,7 @@ def substituter(rt: Run, pattern: Pattern, replacement: str, every: bool) -> Cal
     def general(text: str) -> float:
         return rt.substitute(pattern, replacement, text, every)
 
-    parts = _parts(replacement)
+    parts = _parts(replacement, rt.mode.posix)
     matches = [at for at, part in enumerate(parts) if part == 0]
     if len(replacement) > _SHORT_REPLACEMENT or len(matches) > 1:
         return general
@@ -129,13 +130,19 @@ def _every_substituter(
 
 
 def substitute(
-    pattern: Pattern, replacement: str, text: str, every: bool, budget: Budget
+    pattern: Pattern,
+    replacement: str,
+    text: str,
+    every: bool,
+    budget: Budget,
+    *,
+    posix: bool = False,
 ) -> tuple[str, int]:
     """Return the text with the first or every match replaced, and the number of replacements.
 
     In the replacement `&` is the match.
     """
-    parts = _parts(replacement)
+    parts = _parts(replacement, posix)
     if len(parts) > 1 or not isinstance(parts[0], str):
         short = len(text) <= _SHORT and len(replacement) <= _SHORT_REPLACEMENT
         if every and short and pattern.never_empty is not None:
@@ -169,14 +176,21 @@ def _merged(pieces: Iterable[str | int]) -> list[str | int]:
     return parts or [""]
 
 
-def _parts(replacement: str) -> list[str | int]:
+def _parts(replacement: str, posix: bool = False) -> list[str | int]:
     """Return literal text, and 0 where the match goes.
 
-    Before an ampersand two backslashes are one, and a single one makes it a character.
+    Before an ampersand two backslashes are one, and a single one makes it a character. By POSIX two
+    are one everywhere.
     """
     if "&" not in replacement and "\\" not in replacement:
         return [replacement]
     pieces: list[str | int] = []
+    if posix:
+        pieces += [
+            found[1] or (0 if found[0] == "&" else found[0])
+            for found in _POSIX_PIECE.finditer(replacement)
+        ]
+        return [part for part in _merged(pieces) if part != ""] or [""]
     for found in _AMPERSAND.finditer(replacement):
         if found[1] is None:
             pieces.append(found[0])

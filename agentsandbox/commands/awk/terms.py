@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.commands.awk.lexer import Source, Token
+    from agentsandbox.commands.awk.modes import Mode
     from agentsandbox.commands.awk.nodes import Expression, Function
     from agentsandbox.kernel.budget import Budget
 
@@ -55,7 +56,8 @@ _ARGUMENT_COUNTS = {
     "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2),
     "asort": (1, 3), "asorti": (1, 3), "and": (0, _MANY), "or": (0, _MANY), "xor": (0, _MANY),
     "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1), "typeof": (1, 2),
-    "isarray": (1, 1),
+    "isarray": (1, 1), "mkbool": (1, 1), "bindtextdomain": (1, 2), "dcgettext": (1, 3),
+    "dcngettext": (1, 5),
 }  # fmt: skip
 
 
@@ -68,13 +70,15 @@ class Terms:
         warn: Callable[[str], None],
         functions: dict[str, Function],
         budget: Budget,
+        mode: Mode,
     ) -> None:
         self.source = source
+        self.mode = mode
         self.budget = budget
         self.warn: Callable[[str, int], None] = lambda message, line: warn(
             f"{source.place(line)}: warning: {message}"
         )
-        self.tokens = tokenize(source, self.warn, budget)
+        self.tokens = tokenize(source, self.warn, budget, mode)
         self.functions = functions
         self.position = 0
         self.token = self.tokens[0]
@@ -84,6 +88,8 @@ class Terms:
         self.defining = ""
         self.variables: set[str] = set()
         """The global names used as variables."""
+        self.complaints: list[str] = []
+        """Errors after which parsing continues."""
 
     # tokens
 
@@ -183,7 +189,7 @@ class Terms:
                     f"function `{spelled(name)}' called with space between name and `(',\n"
                     "or used as a variable or an array"
                 )
-                raise self.error(f"error: {message}", token.line)
+                self.complaints += self.error(f"error: {message}", token.line).lines
             self.variables.add(name)
         return nodes.Name(token.line, name)
 
@@ -229,10 +235,12 @@ class Terms:
         if self.token.kind != "?":
             return condition
         line = self.advance().line
-        self.newlines()
+        if not self.mode.posix:
+            self.newlines()
         yes = self.expression()
         self.expect(":")
-        self.newlines()
+        if not self.mode.posix:
+            self.newlines()
         return nodes.Ternary(line, condition, yes, self.expression())
 
     def binary(self, minimum: int, *, assignable: bool = True) -> Expression:
@@ -364,7 +372,8 @@ class Terms:
         token = self.advance()
         text = token.value
         base = 16 if text[:2] in ("0x", "0X") else 10
-        if text[0] == "0" and text.isdigit() and not set(text) & {"8", "9"}:
+        is_octal = text[0] == "0" and text.isdigit() and not set(text) & {"8", "9"}
+        if is_octal and not self.mode.traditional:
             base = 8
         if base == 10:
             return nodes.Number(token.line, float(text))
@@ -376,7 +385,7 @@ class Terms:
 
     def regex(self) -> Expression:
         token = self.advance()
-        for message in doubtful_escapes(token.value):
+        for message in doubtful_escapes(token.value, self.mode):
             self.warn(message, token.line)
         return nodes.Regex(token.line, token.value)
 
@@ -388,6 +397,9 @@ class Terms:
         token = self.advance()
         variable = self.variable(token)
         arguments = self.arguments()
+        if self.mode.traditional:
+            message = "indirect function calls are a gawk extension"
+            raise point_at(self.source, self.token.position, message)
         self.advance()
         return nodes.IndirectCall(token.line, variable, arguments)
 
@@ -462,7 +474,7 @@ class Terms:
         token = self.advance()
         if token.value in self.parameters:
             message = f"attempt to use non-function `{spelled(token.value)}' in function call"
-            raise self.error(f"error: {message}", token.line)
+            self.complaints += self.error(f"error: {message}", token.line).lines
         arguments = self.arguments()
         for number, argument in enumerate(arguments, 1):
             if isinstance(argument, nodes.Regex):
@@ -484,6 +496,10 @@ class Terms:
         if not lowest <= len(arguments) <= highest:
             message = f"{len(arguments)} is invalid as number of arguments for {name}"
             raise point_at(self.source, self.token.position, message)
+        if self.mode.traditional and (name, len(arguments)) in _EXTENDED_CALLS:
+            which = "third" if name == "match" else "second"
+            message = f"{name}: {which} argument is a gawk extension"
+            raise point_at(self.source, self.token.position, message)
         place = _PATTERN_ARGUMENTS.get(name, _MANY)
         if place < len(arguments):
             arguments[place] = _as_pattern(arguments[place])
@@ -499,6 +515,7 @@ class Terms:
         return nodes.Call(token.line, name, arguments)
 
 
+_EXTENDED_CALLS = frozenset((("match", 3), ("close", 2)))
 _PATTERN_ARGUMENTS = {"sub": 0, "gsub": 0, "gensub": 0, "match": 1, "split": 2, "patsplit": 2}
 """Which argument of a function is a regular expression."""
 

@@ -38,6 +38,12 @@ class Strnum(str):
         return to_number(self) != 0.0
 
 
+class Boolean(Strnum):
+    """What `mkbool` makes: a number, which `typeof` knows."""
+
+    __slots__ = ()
+
+
 class Typed(str):
     """A strongly typed regular expression constant, `@/…/`: text that `typeof` knows."""
 
@@ -107,7 +113,7 @@ def to_number(value: object) -> float:
         raise array_as_scalar(value) from None
     text: str = value  # type: ignore[assignment]
     if number - number != 0.0 or "_" in text or not text.isascii():
-        return parse_number(text)
+        return parse_number(text) if kind is str or kind is Strnum else number
     return number
 
 

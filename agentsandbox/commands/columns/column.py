@@ -10,12 +10,15 @@ from agentsandbox.commands._text.widths import text_width
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import SILENT, Manners
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise, decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+
+    from agentsandbox.kernel.budget import Budget
 
     Row = tuple[str, ...]
     """The cells of a line: tuples of texts are soon out of the garbage collector's sight."""
@@ -71,7 +74,7 @@ def _shown_pieces(ctx: CommandContext, text: str) -> Iterator[str]:
 
 
 def _fill(ctx: CommandContext, entries: list[str], width: int, *, rows_first: bool) -> None:
-    widths = [text_width(entry) for entry in entries]
+    widths = [text_width(entry, ctx.budget) for entry in entries]
     longest = max(widths, default=0)
     if longest >= width:
         ctx.print("\n".join(entries))
@@ -110,18 +113,28 @@ def _filled_row(entries: list[str], widths: list[int], column: int) -> str:
 # tables
 
 
-def _split(line: str, separators: str | None) -> list[str]:
+def _split(line: str, separators: str | None, budget: Budget) -> list[str]:
     """Return the cells of a line; with given separators each of them ends a cell."""
+    if separators is None and len(line) > PIECE:
+        line = line.replace("\t", " ")
+        cells: list[str] = []
+        start = 0
+        while start < len(line):
+            budget.breathe()
+            end = line.find(" ", start + PIECE) + 1 or len(line)
+            cells += filter(None, line[start:end].split(" "))
+            start = end
+        return cells or [""]
     if separators is None:
         return line.split() if line.isprintable() else re.split("[ \t]+", line.strip(" \t"))
     return re.split(f"[{re.escape(separators)}]", line) if separators else [line]
 
 
-def _cell_width(text: str) -> int:
+def _cell_width(text: str, budget: Budget) -> int:
     """Return the columns of a text, of which sequences for colours take none."""
     if text.isascii() and text.isprintable():
         return len(text)
-    return text_width(_COLORS.sub("", text))
+    return text_width(_COLORS.sub("", text) if "\x1b" in text else text, budget)
 
 
 def _print_table(ctx: CommandContext, rows: list[Row], separator: str) -> None:
@@ -130,7 +143,7 @@ def _print_table(ctx: CommandContext, rows: list[Row], separator: str) -> None:
     measured = []
     for row in rows:
         ctx.budget.step(len(row) + 1)
-        sizes = tuple([_cell_width(cell) for cell in row])
+        sizes = tuple([_cell_width(cell, ctx.budget) for cell in row])
         measured.append(sizes)
         widths += [0] * (len(sizes) - len(widths))
         for at, size in enumerate(sizes):
@@ -158,7 +171,7 @@ def _print_table(ctx: CommandContext, rows: list[Row], separator: str) -> None:
 def _table(ctx: CommandContext, args: Arguments) -> None:
     separators = args.value("separator")
     found = _filled_lines(_read_lines(ctx, args.operands))
-    rows = [tuple(_split(line, separators)) for line in found]
+    rows = [tuple(_split(line, separators, ctx.budget)) for line in found]
     if rows:
         _print_table(ctx, rows, args.value("output-separator", "  ") or "")
 

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _UNIFIED = re.compile(rb"@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))? @@")
 _CONTEXT_OLD = re.compile(rb"\*\*\* ([0-9]+)(?:,([0-9]+))?(?: \*\*\*\*)?\s*$")
 _CONTEXT_NEW = re.compile(rb"--- ([0-9]+)(?:,([0-9]+))?(?: ----)?\s*$")
+_LONGEST_COMMAND = 200
+"""Bytes of the line before a hunk of a normal patch; four numbers are shorter."""
 _NORMAL = re.compile(rb"([0-9]+)(?:,([0-9]+))?([acd])([0-9]+)(?:,([0-9]+))?$")
 _INDEX = re.compile(rb"Index:[ \t]*(\S+)")
 _GIT = re.compile(rb"(new file mode|deleted file mode|old mode|new mode) (.*)")
@@ -172,7 +174,12 @@ class _Reader:
             and _CONTEXT_OLD.match(self.peek(1))
         ):
             return "context"
-        if self.admits("normal") and _NORMAL.match(line) and self.peek(1)[:2] in (b"< ", b"> "):
+        if (
+            len(line) <= _LONGEST_COMMAND
+            and self.admits("normal")
+            and _NORMAL.match(line)
+            and self.peek(1)[:2] in (b"< ", b"> ")
+        ):
             return "normal"
         return None
 

@@ -73,6 +73,8 @@ def _html(text: str) -> str:
 
 _SAFE = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._~-"
 _ESCAPED = [chr(byte) if byte in _SAFE else f"%{byte:02X}" for byte in range(256)]
+_PIECE = 1 << 14
+"""Characters that are escaped before the next look at the clock."""
 _LONGEST = 4 << 20
 """Characters that an escaped text may have: longer ones take too long in one piece."""
 
@@ -91,6 +93,8 @@ _LONGER = re.compile(r"[^\x00-\x7f]+")
 
 
 def _urid(text: str) -> str:
+    if len(text) > _LONGEST:
+        raise LimitReached("value_bytes")
     good = True
 
     def byte(found: re.Match[bytes]) -> bytes:
@@ -141,28 +145,50 @@ def _base64d(text: str) -> str:
     return str(binascii.a2b_base64(digits + "=" * (-len(digits) % 4)), "utf-8", "replace")
 
 
-def _base32(text: str) -> str:
-    return str(base64.b32encode(encode(text)), "ascii")
+def _base32(text: str, check: Callable[[int], None]) -> str:
+    data = encode(text)
+    found = []
+    for start in range(0, len(data), 5 * _PIECE):  # the library takes 100 ns for a byte
+        check(64 * _PIECE)
+        found.append(base64.b32encode(data[start : start + 5 * _PIECE]))
+    return str(b"".join(found), "ascii")
 
 
-def _base32d(text: str) -> str:
+def _base32d(text: str, check: Callable[[int], None]) -> str:
     digits = text.rstrip("=")
+    found = []
     try:
-        return str(base64.b32decode(digits + "=" * (-len(digits) % 8)), "utf-8", "replace")
+        for start in range(0, len(digits), 8 * _PIECE):
+            check(64 * _PIECE)
+            piece = digits[start : start + 8 * _PIECE]
+            found.append(base64.b32decode(piece + "=" * (-len(piece) % 8)))
+        return str(b"".join(found), "utf-8", "replace")
     except (binascii.Error, ValueError):
         raise JqError(f"{describe(text)} is not valid base32 data") from None
 
 
 _OF_VALUES: dict[str, Callable[[Value], str]] = {"csv": _csv, "tsv": _tsv, "sh": _sh}
+_OF_CHARACTERS: dict[str, Callable[[str], str]] = {"html": _html, "uri": _uri}
 _OF_TEXTS: dict[str, Callable[[str], str]] = {
-    "html": _html,
-    "uri": _uri,
     "urid": _urid,
     "base64": _base64,
     "base64d": _base64d,
+}
+_IN_PIECES: dict[str, Callable[[str, Callable[[int], None]], str]] = {
     "base32": _base32,
     "base32d": _base32d,
 }
+
+
+def _by_pieces(escape: Callable[[str], str], text: str, check: Callable[[int], None]) -> str:
+    """Return a text escaped character by character; `check` looks at the clock."""
+    if len(text) <= _PIECE:
+        return escape(text)
+    found = []
+    for start in range(0, len(text), _PIECE):
+        check(16 * _PIECE)
+        found.append(escape(text[start : start + _PIECE]))
+    return "".join(found)
 
 
 def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], str]:
@@ -175,6 +201,11 @@ def find_format(name: str, check: Callable[[int], None]) -> Callable[[Value], st
 
     if name == "text":
         return text
+    of_characters, in_pieces = _OF_CHARACTERS.get(name), _IN_PIECES.get(name)
+    if of_characters is not None:
+        return lambda value: _by_pieces(of_characters, text(value), check)
+    if in_pieces is not None:
+        return lambda value: in_pieces(text(value), check)
     of_text, of_value = _OF_TEXTS.get(name), _OF_VALUES.get(name)
     if of_text is not None:
         return lambda value: of_text(text(value))

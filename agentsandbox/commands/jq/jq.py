@@ -239,6 +239,7 @@ class _Run:
                 text = text_of(value, spill)
             pending.append(text + end)
             if len(pending) > _HELD or len(text) > _HELD:
+                budget.work(2 * len(text))
                 self.flush()
 
         return write

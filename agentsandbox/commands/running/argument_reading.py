@@ -6,6 +6,7 @@ import re
 from itertools import chain
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.expressions import lazily_bytes
 from agentsandbox.kernel.streams import BytesReader, encode
 
@@ -19,9 +20,10 @@ if TYPE_CHECKING:
     Argument = tuple[bytes, bool]
     """An argument, and whether its input line ends with it (for -L)."""
 
+_MARKS = b"'", b'"', b"\\", b"\0"
 _SPECIAL = lazily_bytes(rb"[\\'\"\0]")
 _TOKEN = lazily_bytes(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
-_BLANKS = lazily_bytes(rb"[ \t]+")
+_TO_SPACES = bytes.maketrans(b"\t\n", b"  ")
 _ESCAPES = {"a": 7, "b": 8, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11, "\\": 92}
 
 
@@ -65,13 +67,30 @@ def word_lists(source: ByteReader, budget: Budget) -> Iterator[list[bytes]]:
     """Yield what `words` gives, many at a time as long as nothing in them is special."""
     blocks = source.line_blocks()
     for block in blocks:
-        if _SPECIAL.search(block):
+        if _is_special(block):
             lines = (line for part in chain([block], blocks) for line in BytesReader(part).lines())
             yield from ([word] for word, _ in words(lines, budget))
             return
         budget.step(len(block) // 64 + 1)
-        parts = block.replace(b"\n", b" ").replace(b"\t", b" ").split(b" ")
-        yield [part for part in parts if part]
+        for parts in _split(block, budget):
+            yield [part for part in parts if part]
+
+
+def _is_special(text: bytes) -> bool:
+    """Whether quotes, backslashes or nulls are in a text."""
+    return any(mark in text for mark in _MARKS)
+
+
+def _split(text: bytes, budget: Budget) -> Iterator[list[bytes]]:
+    """Yield the texts between blanks and newlines, with a look at the clock after each piece."""
+    text = text.translate(_TO_SPACES)
+    start = 0
+    while start < len(text):
+        end = text.find(b" ", start + PIECE) + 1 or len(text)
+        yield text[start:end].split(b" ")
+        start = end
+        if start < len(text):
+            budget.breathe()
 
 
 def _logical_lines(lines: Iterable[bytes], budget: Budget) -> Iterator[bytes]:
@@ -127,16 +146,22 @@ def _quoted_words(line: bytes, budget: Budget) -> Iterator[tuple[bytes, bool]]:
 def words(lines: Iterable[bytes], budget: Budget) -> Iterator[Argument]:
     """Yield words between blanks and newlines; a line that ends with a blank continues."""
     for line in _logical_lines(lines, budget):
-        if _SPECIAL.search(line):
+        if _is_special(line):
             for word, goes_on in _quoted_words(line, budget):
                 yield word, not goes_on
             continue
         text = line.rstrip(b"\n")
         goes_on = text.endswith((b" ", b"\t"))
-        fields = [part for part in _BLANKS.split(text) if part]
-        budget.step(len(fields))
-        for at, part in enumerate(fields, 1):
-            yield part, at == len(fields) and not goes_on
+        last = None
+        for fields in _split(text, budget):
+            budget.step(len(fields))
+            for part in fields:
+                if part:
+                    if last is not None:
+                        yield last, False
+                    last = part
+        if last is not None:
+            yield last, not goes_on
 
 
 def whole_lines(source: ByteReader, budget: Budget) -> Iterator[Argument]:

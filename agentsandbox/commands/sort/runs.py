@@ -20,6 +20,8 @@ from collections import Counter
 from itertools import compress, count, islice, repeat
 from operator import eq, ne
 
+from agentsandbox.kernel.budget import PIECE
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -275,9 +277,19 @@ class KeySorter(_Sorter):
             run.reverse()  # a stable reversed sort is a stable sort, read from the end
         keys: list[Any] = []
         for start in range(0, len(run), _SHORT_RUN):  # values may take long to make
-            self._breathe(_SHORT_RUN)
-            keys += self._values(run[start : start + _SHORT_RUN])
+            for part in self._parts_by_size(run[start : start + _SHORT_RUN]):
+                keys += self._values(part)
         return sort_by(keys, run)
+
+    def _parts_by_size(self, lines: list[bytes]) -> Iterator[list[bytes]]:
+        """Yield a short run in parts of not too many bytes, looking at the clock before each."""
+        self._breathe(len(lines))
+        if len(lines) == 1 or sum(map(len, lines)) <= PIECE:
+            yield lines
+            return
+        half = len(lines) // 2
+        yield from self._parts_by_size(lines[:half])
+        yield from self._parts_by_size(lines[half:])
 
     def _close(self, run: list[bytes]) -> None:
         self._pack_ordered(*self._sorted(run))

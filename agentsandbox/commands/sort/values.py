@@ -29,6 +29,8 @@ _NOT_DICTIONARY = bytes(
 )
 _NOT_PRINTABLE = bytes([b for b in range(256) if not 32 <= b < 127])
 _NUMBER = lazily_bytes(rb"[ \t\n]*(-?)([0-9]*)(?:\.([0-9]*))?(.?)", re.DOTALL)
+_LONG = 1 << 16
+"""Bytes of a text from which on it is read by itself."""
 _ONLY_INTEGERS = b"0123456789- \t\n"
 _LEADING_INTEGER = lazily_bytes(rb"^[ \t]*+(-?[0-9]{1,18}+)(?![0-9.])", re.MULTILINE)
 _DECIMAL = rb"^[ \t]*+(-?(?:[0-9]{1,9}+(?:\.[0-9]{0,6}+)?+|\.[0-9]{1,6}+))"
@@ -107,7 +109,8 @@ def _integers(texts: Sequence[bytes]) -> list[Any]:
             return list(map(int, texts))
         except ValueError:  # an empty text, two numbers, too many digits
             pass
-    if joined.count(b"\n") >= len(texts):
+    # the patterns read each text to its end, the expression for one only its number
+    if joined.count(b"\n") >= len(texts) or len(joined) > _LONG * len(texts):
         return [_value(*_NUMBER.match(text).groups()) for text in texts]  # type: ignore[union-attr]
     for pattern, convert in ((_LEADING_INTEGER, int), (_LEADING_DECIMAL, float)):
         found = pattern.findall(joined)
@@ -133,7 +136,8 @@ def _value(sign: bytes, digits: bytes, fraction: bytes | None, _rest: bytes = b"
 def _humans(texts: Sequence[bytes]) -> list[Any]:
     """Return numbers with units for `-h`. Most columns hold short ones."""
     joined = b"\n".join(texts)
-    found = _LEADING_HUMAN.findall(joined) if joined.count(b"\n") < len(texts) else ()
+    simple = joined.count(b"\n") < len(texts) and len(joined) <= _LONG * len(texts)
+    found = _LEADING_HUMAN.findall(joined) if simple else ()
     if len(found) != len(texts):
         return [_human(text) for text in texts]
     if b"-" in joined and any(text.startswith(b"-") for text, _ in found):
@@ -195,7 +199,8 @@ class _Human:
 def _generals(texts: Sequence[bytes]) -> list[tuple[int, float]]:
     """Return numbers for `-g`. Most columns hold short ones without an exponent."""
     joined = b"\n".join(texts)
-    found = _LEADING_PLAIN.findall(joined) if joined.count(b"\n") < len(texts) else ()
+    simple = joined.count(b"\n") < len(texts) and len(joined) <= _LONG * len(texts)
+    found = _LEADING_PLAIN.findall(joined) if simple else ()
     if len(found) == len(texts):
         return [(2, number) for number in map(float, found)]
     return [_general(text) for text in texts]

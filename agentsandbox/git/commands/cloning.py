@@ -82,7 +82,7 @@ def make_repository(
 
 
 def init(git: Invocation, words: list[str]) -> int:
-    # long: where the repository goes, and what is said about it
+    # long: finds the place of the repository, makes it, and reports it
     options = parse_options(USAGES["init"], words)
     if len(options.operands) > 1:
         raise BadUsage

@@ -9,7 +9,7 @@ from agentsandbox.git.dates import approxidate, parse_exact
 from agentsandbox.git.editor import edit
 from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.hooks import hook_path, run_hook
-from agentsandbox.git.index import Entry, Index
+from agentsandbox.git.index import Entry, Index, parse_index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import format_commit
 from agentsandbox.git.options import Options, parse_options
@@ -105,13 +105,13 @@ class _Committing:
             if self.head is None:
                 raise Fatal("You have nothing to amend.")
             if self.whence != "commit":
-                word = "merge" if self.whence == "merge" else "cherry-pick"
+                word = self.whence
                 raise Fatal(f"You are in the middle of a {word} -- cannot amend.")
         self.source = self._message_source() or self._picked()
 
     def _picked(self) -> str | None:
         """Return the commit of a cherry-pick in progress, whose author is taken."""
-        if self.whence != "cherry-pick":
+        if self.whence not in ("cherry-pick", "rebase"):
             return None
         return (self.repository.read_file("CHERRY_PICK_HEAD") or "").strip()[:40] or None
 
@@ -178,9 +178,8 @@ class _Committing:
         if self.index.unmerged():
             self._refuse_unmerged()
         if not options.on("no-verify") and hook_path(repository, "pre-commit"):
-            if run_hook(repository, "pre-commit", env=self._hook_env()):
+            if self._run_pre_commit():
                 return 1
-            self.index = self.tree_index = repository.index()
         committer = repository.ident("committer")
         message = self._message()
         status = self._status_if_nothing()
@@ -208,6 +207,28 @@ class _Committing:
             else {"GIT_INDEX_FILE": self.git.env.get("GIT_INDEX_FILE", ".git/index")}
         )
 
+    def _run_pre_commit(self) -> int:
+        """Run the hook on the index that will be committed, which it may change."""
+        repository, fs = self.repository, self.git.fs
+        options = self.options
+        if not (options.on("all") or options.on("include") or self.tree_index is not self.index):
+            status = run_hook(repository, "pre-commit", env=self._hook_env())
+            self.index = self.tree_index = repository.index()
+            return status
+        is_whole = self.tree_index is self.index
+        name = repository.index_path if is_whole else repository.file("next-index-1")
+        lock, _ = repository.lock_index(name, self.tree_index)
+        try:
+            env = {**self._hook_env(), "GIT_INDEX_FILE": lock}
+            status = run_hook(repository, "pre-commit", env=env)
+            self.tree_index = parse_index(fs.read_bytes(lock))
+        finally:
+            if fs.exists(lock, follow=False):
+                fs.unlink(lock)
+        if is_whole:
+            self.index = self.tree_index
+        return status
+
     # the index
 
     def _prepare_index(self, words: list[str]) -> None:
@@ -222,7 +243,7 @@ class _Committing:
             self.tree_index = self.index
         elif words:
             if self.whence != "commit":
-                word = "merge" if self.whence == "merge" else "cherry-pick"
+                word = self.whence
                 raise Fatal(f"cannot do a partial commit during a {word}.")
             wanted = parse_pathspec(git, words)
             base = repository.objects.commit(self.head).tree if self.head is not None else None
@@ -596,8 +617,8 @@ class _Committing:
                 "it empty. You can repeat your command with --allow-empty, or you can\n"
                 'remove the commit entirely with "git reset HEAD^".'
             )
-        elif self.whence == "cherry-pick":
-            self.git.say(_EMPTY_PICK.rstrip("\n"))
+        elif self.whence in ("cherry-pick", "rebase"):
+            self.git.say(_EMPTY_PICK.rstrip("\n").replace("cherry-pick --", f"{self.whence} --"))
         return 1
 
     def _print_status(self, form: str = "long") -> bool:
@@ -658,8 +679,8 @@ class _Committing:
             word = "commit (initial)"
         elif self.whence == "merge":
             word = "commit (merge)"
-        elif self.whence == "cherry-pick":
-            word = "commit (cherry-pick)"
+        elif self.whence in ("cherry-pick", "rebase"):
+            word = f"commit ({self.whence})"
         else:
             word = "commit"
         action = git.env.get("GIT_REFLOG_ACTION", word)

@@ -252,7 +252,7 @@ class Fetcher:
         return self._checked(found)
 
     def _checked(self, found: list[Fetched]) -> list[Fetched]:
-        """Refuse names that are none, and two sources for one target."""
+        """Refuse invalid names of references, and two sources for one target."""
         targets: dict[str, str] = {}
         kept: dict[tuple[str, str], Fetched] = {}
         for each in found:
@@ -608,6 +608,12 @@ def pull(git: Invocation, words: list[str]) -> int:
         git.hint("Please, commit your changes before merging.", "resolveConflict")
         raise Fatal("Exiting because of unfinished merge.")
     branch = repository.branch().removeprefix("refs/heads/")
+    rebases = _rebases(git, options, branch)
+    if rebases and not options.on("autostash", git.config.flag("rebase.autostash")):
+        from agentsandbox.git.autostash import demand_clean
+
+        if not demand_clean(git, "pull with rebase", "please commit or stash them."):
+            raise Quit(128)
     operands = options.operands
     name = operands[0] if operands else default_remote(git, branch)
     action = _action(git)
@@ -631,7 +637,6 @@ def pull(git: Invocation, words: list[str]) -> int:
     if len(tips) > 1:
         return _merge(git, options, tips)
     tip = tips[0]
-    rebases = _rebases(git, options, branch)
     only = options.on("ff-only") or (
         not options.given("ff") and not options.given("rebase") and _ff_only(git)
     )
@@ -647,7 +652,9 @@ def pull(git: Invocation, words: list[str]) -> int:
     if only:
         raise Fatal("Not possible to fast-forward, aborting.")
     if rebases:
-        return _other(git, "rebase", [*_passed(options), tip], action)
+        how = {"merges": ["-r"], "m": ["-r"], "interactive": ["-i"], "i": ["-i"]}
+        words = [*_passed(options), *how.get(_rebase_mode(git, options, branch), [])]
+        return _other(git, "rebase", [*words, tip], action)
     if rebases is None and not options.given("ff") and git.config.find("pull.ff") is None:
         git.hint(_DIVERGENT, "divergingPull")
         raise Fatal("Need to specify how to reconcile divergent branches.")
@@ -662,16 +669,20 @@ def _ff_only(git: Invocation) -> bool:
     return git.config.get("pull.ff") == "only"
 
 
-def _rebases(git: Invocation, options: Options, branch: str) -> bool | None:
-    """Return whether to rebase; None if nobody said."""
+def _rebase_mode(git: Invocation, options: Options, branch: str) -> str:
+    """Return how to rebase: "true", "false", "merges" …; "" if nobody said."""
     if options.given("rebase"):
-        text = options.get("rebase")
-        return options.on("rebase") and text not in ("false", "no")
+        return (options.get("rebase") or "true") if options.on("rebase") else "false"
     for key in (f"branch.{branch}.rebase", "pull.rebase"):
         if git.config.find(key) is not None:
-            text = git.config.get(key).lower()
-            return text not in ("false", "no", "off", "0")
-    return None
+            return git.config.get(key).lower() or "true"
+    return ""
+
+
+def _rebases(git: Invocation, options: Options, branch: str) -> bool | None:
+    """Return whether to rebase; None if nobody said."""
+    mode = _rebase_mode(git, options, branch)
+    return mode not in ("false", "no", "off", "0") if mode else None
 
 
 def _passed(options: Options) -> list[str]:

@@ -504,25 +504,17 @@ def merge_base(git: Invocation, words: list[str]) -> int:
 
 
 def _fork_point(git: Invocation, operands: list[str]) -> int:
-    from agentsandbox.git.objects import NULL
-    from agentsandbox.git.revisions import find_ref
+    from agentsandbox.git.reflogs import fork_point
 
     if not 1 <= len(operands) <= 2:
         raise BadUsage
-    repository = git.repository
-    ref = find_ref(repository, operands[0])
-    if ref is None:
+    if find_ref(git.repository, operands[0]) is None:
         raise Fatal(f"No such ref: '{operands[0]}'")
     commit = resolve_commit(git, operands[1] if len(operands) > 1 else "HEAD")
-    entries = repository.refs.read_log(ref[0])
-    points = [ref[1]]
-    for entry in reversed(entries):
-        points += [oid for oid in (entry.new, entry.old) if oid != NULL]
-    points = [oid for oid in dict.fromkeys(points) if oid in repository.objects]
-    bases = merge_bases(repository, commit, points)
-    if len(bases) != 1 or bases[0] not in points:
+    found = fork_point(git.repository, operands[0], commit)
+    if found is None:
         return 1
-    git.print(bases[0])
+    git.print(found)
     return 0
 
 

@@ -25,6 +25,7 @@ from agentsandbox.git.paths import (
     unquote_path,
 )
 from agentsandbox.git.revisions import Resolver, resolve, resolve_commit
+from agentsandbox.git.texts import expand_elements
 from agentsandbox.git.trees import flat_tree, index_of_tree, tree_entry, write_index_tree
 from agentsandbox.kernel.streams import decode, encode
 
@@ -233,13 +234,13 @@ class _Batch:
             "deltabase": "0" * 40, "objectsize:disk": str(len(data)),
         }  # fmt: skip
 
-        def value(found: re.Match[str]) -> str:
-            if found[1] not in values:
-                raise Fatal(f"unknown format element: {found[1]}")
-            return values[found[1]]
+        def value(name: str) -> str:
+            if name not in values:
+                raise Fatal(f"unknown format element: {name}")
+            return values[name]
 
         del text
-        git.print(re.sub(r"%\(([^)]*)\)", value, self.format))
+        git.print(expand_elements(self.format, value, "format ", literals=False))
         if self.content:
             git.write(data + b"\n")
 
@@ -356,10 +357,11 @@ def ls_tree(git: Invocation, words: list[str]) -> int:
             values = {"objectmode": mode_text(mode), "objecttype": kind, "objectname": short,
                       "path": decode(shown), "objectsize": size.strip() or _size(git, kind, entry),
                       "objectsize:padded": f"{_size(git, kind, entry):>7}"}  # fmt: skip
-            text = re.sub(
-                r"%\(([^)]*)\)|%x([0-9a-fA-F]{2})|%%",
-                lambda found: _element(found, values),
+            text = expand_elements(
                 options.text("format"),
+                lambda name: _element(name, values),
+                "bad ls-tree format: ",
+                literals=True,
             )
             git.write(encode(text) + end)
             return
@@ -409,14 +411,10 @@ def _size(git: Invocation, kind: str, oid: str) -> str:
     return str(len(git.repository.objects.read(oid)[1])) if kind == "blob" else "-"
 
 
-def _element(found: re.Match[str], values: dict[str, str]) -> str:
-    if found[0] == "%%":
-        return "%"
-    if found[2]:
-        return decode(bytes([int(found[2], 16)]))
-    if found[1] not in values:
-        raise Fatal(f"bad ls-tree format: %({found[1]})")
-    return values[found[1]]
+def _element(name: str, values: dict[str, str]) -> str:
+    if name not in values:
+        raise Fatal(f"bad ls-tree format: %({name})")
+    return values[name]
 
 
 def mktree(git: Invocation, words: list[str]) -> int:

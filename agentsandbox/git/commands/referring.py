@@ -9,7 +9,7 @@ from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.options import parse_options
 from agentsandbox.git.patterns import wildmatch
-from agentsandbox.git.ref_format import RefFilter, RefFormat, sort_refs
+from agentsandbox.git.ref_format import RefFilter, RefFormat, open_atom, sort_refs
 from agentsandbox.git.refs import is_ref_name, is_safe
 from agentsandbox.git.revisions import Resolver
 from agentsandbox.kernel.streams import decode, encode
@@ -389,8 +389,11 @@ def for_each_ref(git: Invocation, words: list[str]) -> int:
     quoting = [name for name in ("shell", "perl", "python", "tcl") if options.on(name)]
     if len(quoting) > 1:
         raise BadUsage("more than one quoting style?")
+    text = options.text("format", "%(objectname) %(objecttype)\t%(refname)")
+    if open_atom(text):
+        raise BadUsage(f"malformed format string {open_atom(text)}")
     format = RefFormat(
-        git, options.text("format", "%(objectname) %(objecttype)\t%(refname)"),
+        git, text,
         quote=quoting[0] if quoting else "", color=options.get("color") == "always" or (
             options.given("color") and options.get("color") is None),
     )  # fmt: skip

@@ -294,10 +294,21 @@ def _put(git: Invocation, oid: str, title: str) -> None:
     refs.write(REF, oid, title)
 
 
-def _create(git: Invocation, words: list[str]) -> int:
+def make_stash(git: Invocation, message: str) -> str:
+    """Write the commits of a stash and return it, "" without local changes."""
     maker = _Maker(git, parse_options(USAGES["stash"], []))
-    if not maker.is_empty:
-        git.print(maker.make(" ".join(words))[0])
+    return "" if maker.is_empty else maker.make(message)[0]
+
+
+def store_stash(git: Invocation, oid: str, title: str) -> None:
+    """Make a commit the newest stash."""
+    _put(git, oid, title)
+
+
+def _create(git: Invocation, words: list[str]) -> int:
+    oid = make_stash(git, " ".join(words))
+    if oid:
+        git.print(oid)
     return 0
 
 

@@ -14,6 +14,7 @@ from agentsandbox.git.pathspecs import normalized, parse_pathspec
 from agentsandbox.git.patterns import parse_ignores
 from agentsandbox.git.progress import whence
 from agentsandbox.git.status import Status, StatusPrinter
+from agentsandbox.git.texts import expand_elements
 from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
 
@@ -371,12 +372,7 @@ class _Listing:
             "stage": str(entry.stage), "path": name,
         }  # fmt: skip
 
-        def value(found: re.Match[str]) -> str:
-            if found[0] == "%%":
-                return "%"
-            if found[1] is None:
-                return decode(bytes([int(found[2], 16)]))
-            key = found[1]
+        def value(key: str) -> str:
             if key == "objecttype":
                 return self.repository.objects.type_of(entry.oid)
             if key == "objectsize":
@@ -385,7 +381,7 @@ class _Listing:
                 raise Fatal(f"bad ls-files format: %({key})")
             return values[key]
 
-        return re.sub(r"%\(([^)]*)\)|%%|%x([0-9a-fA-F]{2})", value, format)
+        return expand_elements(format, value, "bad ls-files format: ", literals=True)
 
 
 def update_index(git: Invocation, words: list[str]) -> int:
@@ -581,11 +577,11 @@ class _IndexUpdate:
             self.repository.need_worktree()
             return
         if really:
-            for key, entry in list(self.index.entries.items()):
+            for entry in list(self.index):
                 if entry.assumed:
                     fresh = entry.copy()
                     fresh.assumed = False
-                    self.index.entries[key] = fresh
+                    self.index.replace(fresh)
         found = scan_worktree(self.tree, self.index)
         for path in self.index.unmerged():
             if "unmerged" not in self.flags and "q" not in self.flags:

@@ -419,7 +419,7 @@ class _Printer:
         for place in range(start - 1 if start else -1, -1, -1):
             line = function_line(found.lines[place])
             if line is not None:
-                function = line[:40].rstrip()
+                function = line[:40].rstrip()[:-1]  # git leaves the last character out
                 break
         head = self.printer.colored("frag", text)
         self.printer.write(head + (b" " + function if function else b"") + b"\n")

@@ -101,9 +101,8 @@ class RenameFinder:
             by_oid.setdefault(one.old_oid, []).append(one)
         for target in added:
             best, best_score = None, -1
-            if not target.new_oid:
-                target.new_oid = self._oid(target)
-            for source in by_oid.get(target.new_oid, ())[:100]:
+            oid = target.new_oid or self._oid(target)
+            for source in by_oid.get(oid, ())[:100]:
                 if source.old_mode & 0o170000 != target.new_mode & 0o170000:
                     continue
                 unused = not used[id(source)] and source.status == "D"

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from typing import Literal, Protocol
 
     Mode = Literal["r", "w", "a", "x", "r+"]
+    Mark = tuple[float, float, int, int, int] | tuple[()]
 
     class Positioned(Protocol):
         """An open regular file, whose position all its holders share."""
@@ -299,6 +300,15 @@ class FileSystem(ABC):
 
     def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
         """Return the `Stat` of names in a directory, of links themselves; None: ask `stat`."""
+        del path
+        return [None] * len(names)
+
+    def marks(self, path: str, names: Sequence[str]) -> list[Mark | None]:
+        """Return what tells whether names in a directory are as they were.
+
+        (mtime, ctime, size, inode number, mode) of a regular file, () of a directory. None: ask
+        `stat`.
+        """
         del path
         return [None] * len(names)
 

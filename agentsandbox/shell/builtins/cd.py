@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 from agentsandbox.errors import CommandError
-from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
+from agentsandbox.kernel.fs.base import PATH_MAX
+from agentsandbox.kernel.quoting import ansi_quote, needs_ansi, whole
 from agentsandbox.shell.builtins import define, parse_letters
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.quoting import Pieces
     from agentsandbox.shell.interpreter.shell import Shell
 
 
@@ -67,6 +70,7 @@ def _search_cdpath(shell: Shell, target: str) -> str | None:
     cdpath = shell.variables.get("CDPATH")
     if not cdpath or target.startswith("/") or target.split("/", 1)[0] in (".", ".."):
         return None
+    shell.budget.charge(len(cdpath) + 64 * cdpath.count(":"))
     for base in cdpath.split(":"):
         shell.budget.step(4)
         candidate = f"{base}/{target}" if base else target
@@ -77,6 +81,9 @@ def _search_cdpath(shell: Shell, target: str) -> str | None:
 
 def change(shell: Shell, target: str, physical: bool) -> None:
     """Make `target` the working directory and set OLDPWD. Raise `CommandError` if that fails."""
+    if len(target) >= PATH_MAX:
+        shown = _shown(target, shell.budget.pieces)
+        raise CommandError(f"{shown}: {os.strerror(errno.ENAMETOOLONG)}", 1)
     path = shell.logical_path(target)
     fs = shell.fs
     try:
@@ -94,9 +101,9 @@ def change(shell: Shell, target: str, physical: bool) -> None:
     shell.change_directory(path)
 
 
-def _shown(target: str) -> str:
+def _shown(target: str, pieces: Pieces = whole) -> str:
     """Return a path for a message: as $'…' if it does not print."""
-    return ansi_quote(target) if needs_ansi(target) else target
+    return ansi_quote(target, pieces) if needs_ansi(target, pieces) else target
 
 
 def _checked(shell: Shell, target: str, path: str) -> str:

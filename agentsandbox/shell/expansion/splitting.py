@@ -9,12 +9,25 @@ from agentsandbox.kernel.quoting import quote_glob
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Iterator
 
     from agentsandbox.kernel.accounts import Scale
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 _DEFAULT_FIELDS = lazily(r"[^ \t\n]+")
-_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
+_MAGIC = lazily(r"[*?\[]|[+@!]\(")
+_SEARCHED = 4096
+"""Characters up to which one expression is quicker than a search for each mark."""
+
+
+def has_magic(text: str) -> bool:
+    """Whether a text may be a pattern of file names."""
+    if len(text) <= _SEARCHED:
+        return _MAGIC.search(text) is not None
+    return any(mark in text for mark in "*?[") or (
+        "(" in text and any(mark in text for mark in ("+(", "@(", "!("))
+    )
 
 
 _MANY = 4096
@@ -53,15 +66,40 @@ _LONG = 65536
 """Characters from which on the fields of a text are counted before they are made."""
 
 
-def split_fields(text: str, ifs: str) -> list[str]:
-    """Split an unquoted expansion that is a whole word into fields."""
+def _delimiters_in(text: str, ifs: str, budget: Budget) -> Iterator[re.Match[str]]:
+    """Yield the delimiters in a long text, with looks at the clock."""
+    import re
+
+    seek = re.compile(f"[{re.escape(ifs)}]").search
+    delimiter = _delimiters(ifs).match
+    position = 0
+    while position < len(text):
+        budget.step()
+        found = seek(text, position, position + _LONG)
+        if found is None:
+            position += _LONG
+            budget.work(8 * _LONG)
+            continue
+        match = delimiter(text, found.start())
+        assert match is not None
+        yield match
+        position = match.end()
+
+
+def split_fields(text: str, ifs: str, budget: Budget | None = None) -> list[str]:
+    """Split an unquoted expansion that is a whole word into fields.
+
+    With a budget, it draws steps for what it passes over.
+    """
     if ifs == " \t\n":
         return _DEFAULT_FIELDS.findall(text)
     if not ifs:
         return [text] if text else []
     fields: list[str] = []
     start = 0
-    for match in _delimiters(ifs).finditer(text):
+    for match in (
+        _delimiters(ifs).finditer(text) if budget is None else _delimiters_in(text, ifs, budget)
+    ):
         if (
             match.lastgroup
             or match.start() > start
@@ -75,7 +113,7 @@ def split_fields(text: str, ifs: str) -> list[str]:
     return fields
 
 
-def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
+def split_read(text: str, ifs: str, count: int, escaped: set[int], budget: Budget) -> list[str]:
     """Split a line for `read` into at most `count` fields (-1: no bound); the last one takes the
     rest.
 
@@ -92,15 +130,25 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
     ).match  # fmt: skip
     seen = _masked(text, escaped, ifs) if escaped else text
     fields: list[str] = []
-    position, size = len(seen) - len(seen.lstrip(blanks)) if blanks else 0, len(text)
+    position, size = 0, len(text)
+    if blanks:
+        leading = re.compile(f"[{blanks}]*+").match(seen)
+        position = 0 if leading is None else leading.end()
     while position < size:
         if count >= 0 and len(fields) == count - 1:
             fields.append(text[position : _last_end(seen, position, blanks, others)])
             return fields
         start = position
-        found = seek(seen, position)
-        position = size if found is None else found.start()
+        while position < size:
+            found = seek(seen, position, position + _LONG)
+            if found is not None:
+                position = found.start()
+                break
+            position = min(size, position + _LONG)
+            if size > _LONG:
+                budget.work(8 * _LONG)
         fields.append(text[start:position])
+        budget.step()
         delimiter = between(seen, position)
         assert delimiter is not None
         position = delimiter.end()
@@ -188,7 +236,7 @@ class FieldBuilder:
             self.opened = True
             self.text.append(text)
             self.pattern.append(text)
-            if not self.magic and _MAGIC.search(text):
+            if not self.magic and has_magic(text):
                 self.magic = True
 
     def expanded(self, text: str) -> None:
@@ -204,7 +252,11 @@ class FieldBuilder:
         if len(text) > _LONG:
             host.budget.make(len(text))
             host.budget.charge(16 * sum(map(text.count, set(ifs))))
-        for match in _delimiters(ifs).finditer(text):
+        for match in (
+            _delimiters(ifs).finditer(text)
+            if len(text) <= _LONG
+            else _delimiters_in(text, ifs, host.budget)
+        ):
             start = match.start()
             if start > position:
                 self._piece(text[position:start])
@@ -226,13 +278,13 @@ class FieldBuilder:
             )
         else:
             self.pattern.append(text)
-        if not self.magic and _MAGIC.search(text):
+        if not self.magic and has_magic(text):
             self.magic = True
 
     @staticmethod
     def _active_backslash(text: str) -> bool:
         """A backslash in an expansion quotes only inside a pattern."""
-        return _MAGIC.search(text) is not None
+        return has_magic(text)
 
     def end(self) -> None:
         """Close the field, if one is open."""

@@ -22,6 +22,9 @@ from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.references import split_reference
 
+_LONGEST_IFS = 1 << 18
+"""Characters of IFS."""
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -313,6 +316,8 @@ class Variables:
 
     def set_ifs(self, value: str | None) -> None:
         """Take over a new value of IFS; None is the default."""
+        if value is not None and len(value) > _LONGEST_IFS:
+            raise LimitReached("value_bytes", "IFS is too long")
         self.ifs = (
             " \t\n"
             if value is None

@@ -31,7 +31,7 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
 from agentsandbox.shell.expansion.errors import unbound
 from agentsandbox.shell.expansion.regexes import join_regex, quote_regex
-from agentsandbox.shell.expansion.splitting import FieldBuilder, split_fields
+from agentsandbox.shell.expansion.splitting import FieldBuilder, has_magic, split_fields
 from agentsandbox.shell.expansion.tildes import Home, assigned_name, split_tildes
 from agentsandbox.shell.syntax.nodes import (
     CHOICES,
@@ -43,6 +43,7 @@ from agentsandbox.shell.syntax.nodes import (
     Part,
     ProcessSubstitution,
     Quoted,
+    Slot,
     Word,
 )
 from agentsandbox.shell.syntax.parser import read_arithmetic
@@ -57,7 +58,7 @@ if TYPE_CHECKING:
 
 _LONG = 65536
 """Characters from which on a text is weighed before it is split."""
-_MAGIC = lazily(r"[*?\[]|[?*+@!]\(")
+_QUOTES = ("'", '"')
 _PLAIN = lazily(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
@@ -137,6 +138,8 @@ class WordCompiler:
         if isinstance(part, (Literal, Quoted)):
             text = part.text
             return lambda host: text
+        if isinstance(part, Slot):
+            return _slot_text(part.number)
         if isinstance(part, DoubleQuoted):
             return self.joined([self.text(piece) for piece in part.parts], part.parts)
         if isinstance(part, Parameter):
@@ -218,6 +221,8 @@ class WordCompiler:
         if len(word.parts) == 1 and type(word.parts[0]) is Quoted:
             quoted: str = word.parts[0].text
             return lambda host, out: out.append(quoted)
+        if len(word.parts) == 1 and type(word.parts[0]) is Slot:
+            return _slot_fields(word.parts[0].number)
         if _substitutes(word.parts):
             return _counting(self._fields(word, in_list))
         return self._fields(word, in_list)
@@ -239,7 +244,7 @@ class WordCompiler:
         """Return the field that constant parts make; None if any part depends on the shell."""
         constant = _constant(parts)
         if constant is None or any(
-            isinstance(part, Literal) and _MAGIC.search(part.text) for part in parts
+            isinstance(part, Literal) and has_magic(part.text) for part in parts
         ):
             return None
         return constant
@@ -258,7 +263,7 @@ class WordCompiler:
                 return only
         if all(
             isinstance(part, (Quoted, Home))
-            or (isinstance(part, Literal) and not _MAGIC.search(part.text))
+            or (isinstance(part, Literal) and not has_magic(part.text))
             or (isinstance(part, DoubleQuoted) and not _has_list(part))
             for part in parts
         ):
@@ -330,13 +335,13 @@ class WordCompiler:
                 if len(value) <= _LONG
                 else _split_in_turns(host, value)
             )
-            if host.options.noglob or not _MAGIC.search(value):
+            if host.options.noglob or not has_magic(value):
                 out.extend(fields)
                 return
             from agentsandbox.shell.expansion.globbing import expand_glob
 
             for field in fields:
-                names = expand_glob(host, field) if _MAGIC.search(field) else None
+                names = expand_glob(host, field) if has_magic(field) else None
                 if names is None:
                     out.append(field)
                 else:
@@ -629,18 +634,24 @@ def _split_in_turns(host: ExpansionHost, value: str) -> list[str]:
     """Split a long text piece by piece, each ending at a blank, and look at the clock between."""
     ifs = host.variables.ifs
     if not ifs or ifs.strip(" \t\n"):
-        return split_fields(value, ifs)
-    import re
-
-    end_of_piece = re.compile(f"[{ifs}]")
+        return split_fields(value, ifs, host.budget)
     fields: list[str] = []
-    position = 0
-    while position < len(value):
-        end = end_of_piece.search(value, position + _LONG)
-        stop = len(value) if end is None else end.start()
-        fields += split_fields(value[position:stop], ifs)
-        position = stop
+    opened: list[str] = []
+    """The pieces of a field that the last piece did not end."""
+    for start in range(0, len(value), _LONG):
         host.budget.step(SLICE)
+        piece = value[start : start + _LONG]
+        found = split_fields(piece, ifs)
+        if opened and (piece[0] in ifs or len(found) > 1 or piece[-1] in ifs):
+            if piece[0] not in ifs:
+                opened.append(found.pop(0))
+            fields.append("".join(opened))
+            opened = []
+        if found and piece[-1] not in ifs:
+            opened.append(found.pop())
+        fields += found
+    if opened:
+        fields.append("".join(opened))
     return fields
 
 
@@ -653,6 +664,24 @@ def _extend_with(many: Callable[[ExpansionHost], Sequence[str]]) -> Fields:
             host.budget.make(16 * len(out))
 
     return extend
+
+
+def _slot_text(number: int) -> Text:
+    """Compile a slot: the word there is plain, or a text in one pair of quotes."""
+
+    def read(host: ExpansionHost) -> str:
+        word = host.slots[number]
+        return word[1:-1] if word[0] in _QUOTES else word
+
+    return read
+
+
+def _slot_fields(number: int) -> Fields:
+    def append(host: ExpansionHost, out: list[str]) -> None:
+        word = host.slots[number]
+        out.append(word[1:-1] if word[0] in _QUOTES else word)
+
+    return append
 
 
 def _positional_text(number: int, shown: str) -> Text:

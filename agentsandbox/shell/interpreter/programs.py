@@ -8,6 +8,7 @@ import stat as stat_module
 
 from agentsandbox.contract.command import CommandContext
 from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
 from agentsandbox.kernel.fs.shebang import is_binary, shebang_of
@@ -74,6 +75,8 @@ def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
         assert foreground is not None
         return foreground.call(shell, ["fg", name])
     pieces = shell.budget.pieces
+    if len(name) > LARGE:
+        shell.budget.charge(4 * len(name))  # `$'\377'` for a byte
     shown = ansi_quote(name, pieces) if needs_ansi(name, pieces) else name
     if name and not path:
         shell.complain(f"{shown}: {os.strerror(2)}")
@@ -149,13 +152,9 @@ LONGEST_LIST = 2_097_152
 
 def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
     """Whether these words and variables exceed what Linux passes to a program."""
-    names, values, words = (
-        sum(map(len, environment)),
-        sum(map(len, environment.values())),
-        sum(map(len, argv)),
-    )
-    if names + values + words < LONGEST_WORD // 4:
+    if sum(map(len, (*argv, *environment, *environment.values()))) < LONGEST_WORD // 4:
         return False
+    words, values = sum(map(len, argv)), sum(map(len, environment.values()))
     if max(map(len, argv)) >= LONGEST_WORD or words + values > LONGEST_LIST:
         return True
     sizes = [len(encode(word)) + 1 for word in argv]

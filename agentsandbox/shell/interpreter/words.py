@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
-from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.splitting import has_magic
 from agentsandbox.shell.expansion.words import WordCompiler
 from agentsandbox.shell.interpreter.dispatch import compile_substitution
 from agentsandbox.shell.syntax.contexts import HERE
@@ -16,6 +16,7 @@ from agentsandbox.shell.syntax.nodes import (
     Literal,
     Parameter,
     Quoted,
+    Slot,
     Word,
 )
 from agentsandbox.shell.syntax.parser import Parser, read_arithmetic
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.expansion.compiling import Text
     from agentsandbox.shell.expansion.host import ExpansionHost
-
-_EXPANDS = lazily(r"[*?\[{~]|[?*+@!]\(")
 
 WORDS = WordCompiler(compile_substitution)
 """The compiler of all words of all scripts."""
@@ -67,10 +66,10 @@ def makes_one_field(word: Word) -> bool:
     if not word.parts:
         return False
     for part in word.parts:
-        if isinstance(part, Quoted):
+        if isinstance(part, (Quoted, Slot)):
             continue
         if isinstance(part, Literal):
-            if _EXPANDS.search(part.text) is not None:
+            if has_magic(part.text) or "{" in part.text or "~" in part.text:
                 return False
             continue
         if isinstance(part, DoubleQuoted) and all(

@@ -26,10 +26,14 @@ from agentsandbox.shell.syntax.nodes import HereDocument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.accounts import Held
     from agentsandbox.kernel.budget import Budget
 
 MAX_NESTING = 300
 """Constructs inside one another before the limit `depth` is reached."""
+
+_NODE = 200
+"""Bytes that a word or a part of one takes, with its text and what is compiled of it."""
 
 _BLANKS = lazily(r"[ \t]*(?:(?:\\\n)+[ \t]*)*")
 
@@ -62,6 +66,8 @@ class Lexer:
         are no lines of the script."""
         self.meter: Budget | None = None
         """Drawn on by each word and part of a word, where the text may be long."""
+        self.held: Held | None = None
+        """Counts the nodes of the command that is read, where the text may be long."""
         self.substitutions: list[tuple[int, int]] | None = None
         """Where $(…) begin and end in the text, if somebody asks: `set -v` does not show the lines
         that begin in them."""
@@ -142,6 +148,12 @@ class Lexer:
         self.nesting += 1
         if self.nesting > MAX_NESTING:
             raise LimitReached("depth", "the script nests too deeply")
+
+    def count_nodes(self, count: int) -> None:
+        """Charge nodes of the tree before there are many of them."""
+        if self.held is not None and self.meter is not None:
+            self.held.grow(_NODE * count)
+            self.meter.make(_NODE * count)
 
     # blanks and newlines
 

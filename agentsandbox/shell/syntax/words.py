@@ -85,7 +85,7 @@ _QUOTED = rf"""'[^'\n]*+'|"(?:[^"\\`$\n]++|{_EXPANSION})*+\""""
 BARE_WORD = rf"(?!#){_BARE_TEXT}"
 """A word without quotes or expansions, if what follows ends it."""
 KNOWN_WORD = rf"(?!#)(?:{_BARE_TEXT}|{_QUOTED}|{_EXPANSION})++"
-"""A word of one line that reads the same wherever it stands: texts, quotes, and expansions that
+"""A word of one line that reads the same in every place: texts, quotes, and expansions that
 hold no quotes and no commands."""
 _KNOWN = lazily(KNOWN_WORD)
 _WHOLE = lazily(
@@ -95,6 +95,11 @@ _WHOLE = lazily(
 are."""
 _LONGEST_KNOWN = 128
 """Characters of a word that is kept."""
+_LONGEST_RUN = 1 << 16
+"""Characters that an expression passes over before the next look at the clock."""
+_COUNTED_PARTS = 1000
+"""Parts of one word that are counted before the word ends."""
+_ESCAPES = lazily(r"(?:\\[^\n])++")
 _QUOTE = lazily(r"[\"'`]")
 _QUOTE_OR_BACKSLASH = lazily(r"['\\]")
 _BACKQUOTE_OR_BACKSLASH = lazily(r"[`\\]")
@@ -145,7 +150,9 @@ class WordReader(BracedReader):
         start = self.position
         if self.meter is not None:
             self.meter.step(4)
-        match = _KNOWN.match(text, start)
+            self.count_nodes(1)
+        # One character more than is kept: a match that ends there is too long.
+        match = _KNOWN.match(text, start, start + _LONGEST_KNOWN + 1)
         if match is not None:
             end = match.end()
             if end == len(text) or (text[end] in " \t\n|&;)>" and not text.startswith(">(", end)):
@@ -173,7 +180,7 @@ class WordReader(BracedReader):
         quoted = mode in ESCAPABLE
         parts: list[Part] = []
         pending: list[str] = []
-        brackets = 0
+        brackets = counted = 0
 
         def flush() -> None:
             if pending:
@@ -187,13 +194,21 @@ class WordReader(BracedReader):
                 text, size = self.text, len(self.text)
             if meter is not None:
                 meter.step(4)
-            match = run.match(text, self.position)
+                if len(parts) >= _COUNTED_PARTS:
+                    self.count_nodes(len(parts) - counted)
+                    counted = len(parts)
+            position = self.position
+            match = run.match(text, position, position + _LONGEST_RUN)
             if match is not None:
                 pending.append(match[0])
                 self.position = match.end()
                 if self.position >= size:
                     break
-            position = self.position
+                if self.position - position == _LONGEST_RUN:
+                    if meter is not None:
+                        meter.work(_LONGEST_RUN)
+                    continue
+                position = self.position
             char = text[position]
             if char in stop and not (mode == SUBSCRIPT and brackets and char == "]"):
                 break
@@ -256,6 +271,8 @@ class WordReader(BracedReader):
                 pending.append(char)
                 self.position += 1
         flush()
+        if meter is not None:
+            self.count_nodes(len(parts) - counted)
         return tuple(parts)
 
     def scan_alone(self, text: str, start: int, mode: int) -> tuple[Part, ...]:
@@ -294,6 +311,10 @@ class WordReader(BracedReader):
             pending.append("\\")
             return
         flush()  # type: ignore[operator]
+        escapes = _ESCAPES.match(text, self.position, self.position + _LONGEST_RUN)
+        if escapes is not None:
+            following += escapes[0][1::2]
+            self.position = escapes.end()
         parts.append(Quoted(following))
 
     def _double_quoted(self, mode: int = QUOTED) -> DoubleQuoted:

@@ -1,0 +1,1 @@
+"""The targets, one in each module, as `TARGET`."""
