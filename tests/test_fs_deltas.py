@@ -66,7 +66,8 @@ META = [0o644, 1.0, 1.0, None, 1000, 99, 1]
 ROOT = [0o755, 1.0, 1.0, None, 0, 1, 2]
 
 
-def delta_of(*lines: object) -> bytes:
+def delta_of(first: object, *operations: object) -> bytes:
+    lines = [first, *[[operation] for operation in operations]]
     head = "".join([f"{json.dumps(line)}\n" for line in lines]).encode()
     return len(head).to_bytes(4, "big") + head
 

@@ -80,7 +80,7 @@ DELTA_LINES = st.lists(
 
 def delta_of(lines: list[object]) -> bytes:
     first = {"spare": [0, 0], "meta": [493, 1.0, 1.0, None, 0, 1, 2], "hard": 0}
-    text = "".join([f"{json.dumps(line)}\n" for line in [first, *lines]]).encode()
+    text = "".join([f"{json.dumps(line)}\n" for line in [first, lines, *lines]]).encode()
     return len(text).to_bytes(4, "big") + text + b"abc"
 
 

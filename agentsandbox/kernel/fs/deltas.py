@@ -11,9 +11,9 @@ that breaks a rule or a limit is a `DeltaError`. Nothing of the old snapshot cha
     length of the head (4 bytes, big-endian) · head · contents of files, one after the other
 
 The head is lines of JSON. The first is an object with "spare" (bytes and names that do not count
-against the limits), "meta" (facts of the root) and "hard" (how many of the next lines are about
-nodes with several names). Each further line is an operation, a list that begins with a letter; the
-reader is in a directory, first in the root:
+against the limits), "meta" (facts of the root) and "hard" (how many of the operations, the first
+ones, are about nodes with several names). Each further line is a list of operations. An operation
+is a list that begins with a letter; the reader is in a directory, first in the root:
 
     E name meta   enter a directory; with `meta` it is new or its own facts changed
     L             leave it
@@ -30,7 +30,7 @@ more may travel beside the bytes (`large`), so that nobody copies them.
 Lines, because parsed JSON may be thirty times as large as its text: a line has at most
 `_LONGEST_LINE` bytes, is followed at once and forgotten. What stays is a tree, and that is counted
 while it grows: it may have twice as much as the limits allow until the end, because what is moved
-may be there twice. How many lines there may be follows from the limits, too.
+may be there twice. How many operations there may be follows from the limits, too.
 """
 
 from __future__ import annotations
@@ -77,9 +77,10 @@ _DEVICE_NAME = 16
 _PERMISSIONS = 0o7777
 _LARGE = 1 << 20
 _LONGEST_LINE = 32 << 10
-_LINES_PER_NAME = 6
+_OPERATIONS_IN_LINE = 64
+_OPERATIONS_PER_NAME = 6
 """A name is removed, entered, left and made again, and so may its directory be."""
-_SPARE_LINES = 1000
+_SPARE_OPERATIONS = 1000
 
 
 class DeltaError(ValueError):
@@ -123,8 +124,13 @@ class _Writer:
         spare = [new.free_bytes, new.free_nodes]
         first = {"spare": spare, "meta": _facts(new.root), "hard": len(hard)}
         encoder = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
-        lines = [encoder(first), *map(encoder, hard), *map(encoder, self.operations), ""]
-        head = "\n".join(lines).encode("ascii")
+        lines = [encoder(first)]
+        operations = [*hard, *self.operations]
+        for at in range(0, len(operations), _OPERATIONS_IN_LINE):
+            part = operations[at : at + _OPERATIONS_IN_LINE]
+            line = encoder(part)
+            lines += [line] if len(line) < _LONGEST_LINE else [encoder([each]) for each in part]
+        head = "\n".join([*lines, ""]).encode("ascii")
         return b"".join((len(head).to_bytes(4, "big"), head, *self.contents))
 
     def _tree(self, before: Dir | None, after: Dir) -> None:
@@ -231,7 +237,7 @@ def patched(
     Raises `DeltaError`.
     """
     if not delta:
-        if old is None:
+        if old is None or large:
             raise DeltaError("an empty difference of nothing")
         return old
     return _Reader(old, delta, limits, mounted, large, trusted).read()
@@ -259,43 +265,49 @@ class _Reader:
         self.hard: dict[int, Plain] = {} if old is None else dict(old.hard)
         self.used = 0 if old is None else old.used
         self.nodes = 0 if old is None else old.nodes
-        self.most_used = self.most_nodes = self.most_lines = 1 << 62
+        self.most_used = self.most_nodes = self.most_operations = 1 << 62
         self.shared_used = self.shared_nodes = 1 << 62
         if not trusted:
             self.most_used = self.used + 2 * limits.total_bytes
             self.most_nodes = self.nodes + 2 * limits.files
-            self.most_lines = _SPARE_LINES + _LINES_PER_NAME * (self.nodes + limits.files)
+            names = self.nodes + limits.files
+            self.most_operations = _SPARE_OPERATIONS + _OPERATIONS_PER_NAME * names
             self.shared_used = self.used + limits.total_bytes
             self.shared_nodes = self.nodes + limits.files
-        self.lines = self._lines()
+        self.operations = self._operations()
         self.head: dict[str, Any] = {}
 
-    def _lines(self) -> Iterator[object]:
-        """Yield the lines of the head, each one read when the last one is done with."""
+    def _operations(self) -> Iterator[object]:
+        """Yield the first line and the operations; a line is read when the last one is done."""
         import json
 
         decode_line = json.JSONDecoder().decode
         delta, at, end = self.delta, 4, self.position
         while at < end:
             stop = delta.find(b"\n", at, min(end, at + _LONGEST_LINE))
-            self.most_lines -= 1
-            if stop < 0 or self.most_lines < 0:
-                raise DeltaError("a line that is too long, or too many lines")
+            if stop < 0:
+                raise DeltaError("a line that is too long")
             try:
                 line = decode_line(delta[at:stop].decode("ascii"))
             except (ValueError, RecursionError) as error:
                 raise DeltaError(f"a line is no JSON: {error}") from None
+            if at == 4:
+                yield line
+            else:
+                self.most_operations -= len(_list(line))
+                if self.most_operations < 0:
+                    raise DeltaError("too many operations")
+                yield from line
             at = stop + 1
-            yield line
 
     def read(self) -> Snapshot:
         old = self.old
-        head = next(self.lines, None)
+        head = next(self.operations, None)
         if type(head) is not dict:
             raise DeltaError("the head is no object")
         self.head = head
         for _ in range(_whole(head.get("hard"))):
-            self._table(_list(next(self.lines, None)))
+            self._table(_list(next(self.operations, None)))
         root = Dir(self.owner, 0o040755, 0.0, 0)
         if old is not None:
             root.entries = old.root.entries.copy()
@@ -325,7 +337,7 @@ class _Reader:
     def _tree(self, root: Dir) -> None:
         """Follow the operations from the root on."""
         stack: list[tuple[Dir, bool]] = [(root, False)]
-        for operation in map(_list, self.lines):
+        for operation in map(_list, self.operations):
             here, shared = stack[-1]
             letter = operation[0] if operation else None
             if letter == "L":
@@ -502,6 +514,8 @@ def _name(operation: Operation) -> str:
 
 def _text(value: object, longest: int) -> str:
     """Check a text of 1 to `longest` bytes without NUL."""
+    if type(value) is str and value.isascii() and 0 < len(value) <= longest and "\0" not in value:
+        return value
     try:
         if type(value) is str and "\0" not in value and 0 < len(encode(value)) <= longest:
             return value
