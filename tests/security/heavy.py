@@ -193,7 +193,9 @@ def make_script(number: int) -> str:
     if number % 4 == 3:
         return rng.choice(SHELL).format(text=rng.choice(_TEXTS))
     commands = sorted(names() - _WAITING)
-    command = f"{(name := commands[(number - number // 4) % len(commands)])} {_arguments(rng, name)}"
+    command = (
+        f"{(name := commands[(number - number // 4) % len(commands)])} {_arguments(rng, name)}"
+    )
     kind = rng.randrange(6)
     if kind == 0:
         return f'x=$({command}); echo "${{#x}}"'

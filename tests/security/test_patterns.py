@@ -122,7 +122,11 @@ def calls(module: str, tree: ast.Module) -> Iterator[tuple[ast.Call, str, set[st
         if isinstance(function, ast.Attribute) and isinstance(function.value, ast.Name):
             if function.value.id == "re" and function.attr in FUNCTIONS:
                 yield node, function.attr, names.get(id(node)) or anything
-        elif isinstance(function, ast.Name) and function.id in ("compile_pattern", "lazily", "lazily_bytes"):
+        elif isinstance(function, ast.Name) and function.id in (
+            "compile_pattern",
+            "lazily",
+            "lazily_bytes",
+        ):
             yield node, "compile", names.get(id(node)) or anything
 
 
