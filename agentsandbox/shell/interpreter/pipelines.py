@@ -50,6 +50,7 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Subshell,
 )
+from agentsandbox.shell.syntax.parser import known_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -235,7 +236,11 @@ def _stages(node: Pipeline) -> Run:
     children: list[Run] = []
     in_place: list[str] = []
     for command in node.commands:
-        stage, child, name = _stage(command)
+        stage, child, name = (
+            _known_stage(command.source, command.line)
+            if isinstance(command, SimpleCommand) and command.source
+            else _stage(command)
+        )
         stages.append(stage)
         children.append(child)
         in_place.append(name)
@@ -279,6 +284,14 @@ def _stage(command: Command) -> tuple[Run, Run, str]:
         names_job = bool(command.words) and command.words[0].source.startswith("%")
         child = _not_found(command.words[0].source) if names_job else announced(child, command)
     return stage, child, _name_in_place(command)
+
+
+@functools.lru_cache(maxsize=512)
+def _known_stage(source: str, line: int) -> tuple[Run, Run, str]:
+    """Compile a stage that scripts share."""
+    command = known_command(source, line)
+    assert command is not None
+    return _stage(command)
 
 
 def _not_found(name: str) -> Run:

@@ -22,6 +22,8 @@ substitution.
 
 from __future__ import annotations
 
+import functools
+
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
@@ -63,7 +65,7 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Word,
 )
-from agentsandbox.shell.syntax.parser import parse
+from agentsandbox.shell.syntax.parser import known_command, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -86,6 +88,18 @@ _ARGUMENT = 256
 
 
 @compiles(SimpleCommand)
+def _simple(node: SimpleCommand) -> Run:
+    return _known(node.source, node.line) if node.source else _compile(node)
+
+
+@functools.lru_cache(maxsize=1024)
+def _known(source: str, line: int) -> Run:
+    """Compile a command that scripts share."""
+    command = known_command(source, line)
+    assert command is not None
+    return _compile(command)
+
+
 def _compile(node: SimpleCommand) -> Run:
     if node.spans or (
         node.redirections

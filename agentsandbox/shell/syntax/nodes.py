@@ -278,9 +278,10 @@ class SimpleCommand(Command):
 
     line    the line on which its second word ends, as bash counts
     spans   whether the command covers several lines
+    source  its text, for a command that `known_command` shares between scripts; else ""
     """
 
-    __slots__ = ("assignments", "line", "redirections", "spans", "words")
+    __slots__ = ("assignments", "line", "redirections", "source", "spans", "words")
 
     def __init__(
         self,
@@ -289,12 +290,14 @@ class SimpleCommand(Command):
         redirections: tuple[Redirection, ...] = (),
         line: int = 0,
         spans: bool = False,
+        source: str = "",
     ) -> None:
         self.assignments = assignments
         self.words = words
         self.redirections = redirections
         self.line = line
         self.spans = spans
+        self.source = source
 
 
 class Pipeline(Command):

@@ -14,9 +14,12 @@ step: `Lexer` has the cursor, `BracedReader` reads ${…}, `WordReader` words, `
 those inside the $(…) of a word. Compound commands are functions in `compounds` and `conditions`,
 which get the parser as an argument (`protocols`).
 
-An agent never sends the same text twice, but it uses the same words. Most of them read the same
-wherever they stand and are read once for all scripts (`words.known_word`). Shared nodes are never
-changed, and what is compiled of them knows no sandbox.
+An agent never sends the same text twice, but it uses the same words and commands. Most words read
+the same wherever they stand (`words.known_word`), and so does a command of such words in one line:
+`match_known` finds it with one expression, and `known_command` reads it once for all scripts that
+have it on the same line. Everything else (redirections, substitutions, several lines, aliases)
+takes the way through the grammar. Shared nodes are never changed, and what is compiled of them
+knows no sandbox.
 
 Errors are worded as bash words them. Bash reads some constructs with a parser of their own, whose
 errors end more or less than the others: a `ShellSyntaxError` says so in its attributes (`in_array`,
@@ -52,7 +55,7 @@ from agentsandbox.shell.syntax.nodes import (
     Subshell,
     Word,
 )
-from agentsandbox.shell.syntax.words import KNOWN_WORD, WordReader, known_word
+from agentsandbox.shell.syntax.words import BARE_WORD, KNOWN_WORD, WordReader, known_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,15 +74,22 @@ _TAKING_LISTS = frozenset(("let", "eval"))
 
 MAX_HERE_DOCUMENTS = 16
 """Here-documents that may wait for the end of a line, as in bash."""
-_NOT_LONE = RESERVED | _ASSIGNING | _TAKING_LISTS
+_NOT_KNOWN = RESERVED | _ASSIGNING | _TAKING_LISTS
 """First words of commands whose other words do not read the same wherever they stand."""
+_SURELY_NOT_KNOWN = tuple(
+    f"{word} " for word in sorted(_NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
+)
+"""How a text begins that need not be matched; a list is quicker than an expression."""
 
 _END = r"(?:[ \t]*+(?=[\n;|)]|&(?!>)|\Z)|[ \t]++(?=#))"
-_KNOWN_LIST = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
-"""Words in one line that read the same wherever they stand."""
+_BARE_COMMAND = lazily(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
+_KNOWN_COMMAND = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
+"""Commands of one line without redirections, whose words read the same wherever they stand."""
 _KNOWN_WORDS = lazily(KNOWN_WORD)
-_LONGEST_MATCHED = 4096
-"""Characters that are read without a look at the clock."""
+_KNOWN_ASSIGNMENT = lazily(rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}")
+"""The same for one assignment alone."""
+_LONGEST_KNOWN, _LONGEST_MATCHED = 256, 4096
+"""Characters of a command that is kept, and of one that is read without a look at the clock."""
 
 _CLOSING_BRACKETS = lazily(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = lazily(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
@@ -229,10 +239,28 @@ class Parser(WordReader):
             rest.append((operator, self._pipeline()))
         return AndOr(first, tuple(rest)) if rest else first
 
+    def _known_command(self) -> SimpleCommand | None:
+        """Read a command of known words, as most are; return None, and read nothing, for others."""
+        text, start = self.text, self.position
+        match = match_known(text, start)
+        if match is None:
+            return None
+        command = known_command(
+            match[0], self.line_at(start) if self.has_lines else self.first_line
+        )
+        if command is None:
+            return None
+        if self.meter is not None:
+            self.meter.step(4 * len(command.words or command.assignments))
+        self.position = match.end()
+        if text.startswith("#", self.position):
+            self.skip_blanks()
+        return command
+
     def known_words(self) -> list[Word]:
         """Read the known words of a list that ends in this line; none of any other list."""
         end = self.position + _LONGEST_MATCHED + 1
-        match = None if self.joins else _KNOWN_LIST.match(self.text, self.position, end)
+        match = None if self.joins else _KNOWN_COMMAND.match(self.text, self.position, end)
         if match is None or match.end() - self.position > _LONGEST_MATCHED:
             return []
         words = [known_word(source) for source in _KNOWN_WORDS.findall(match[0])]
@@ -249,6 +277,12 @@ class Parser(WordReader):
         if self.text.startswith(SKIPPED, self.position) or self.joins:
             self.skip_blanks()
         start = self.position
+        quick = None if self.aliases or self.joins else self._known_command()
+        if quick is not None:
+            text, position = self.text, self.position
+            if not text.startswith("|", position) or text.startswith("||", position):
+                return quick
+            return self._stages([quick], start)
         negated = prefixed = False
         timed = ""
         while True:
@@ -296,7 +330,8 @@ class Parser(WordReader):
                 self.position += 1
                 commands[-1] = self._with_errors(commands[-1])
             self.skip_to_command()
-            commands.append(self.command())
+            quick = None if self.aliases or self.joins else self._known_command()
+            commands.append(quick or self.command())
         if len(commands) == 1 and not negated and not timed:
             return commands[0]
         return Pipeline(tuple(commands), negated, timed, self.line_at(start))
@@ -306,6 +341,8 @@ class Parser(WordReader):
         last = Redirection(">&", Word((Literal("1"),), "1"), 2, None, self.line_at(self.position))
         if isinstance(command, FunctionDefinition):
             return Group(command, (last,), self.line_at(self.position))
+        if isinstance(command, SimpleCommand) and command.source:
+            return SimpleCommand(command.assignments, command.words, (last,), command.line)
         command.redirections = (*command.redirections, last)  # type: ignore[misc]
         return command
 
@@ -792,16 +829,53 @@ class Parser(WordReader):
         )
 
 
-def lone_command(source: str, line: int) -> SimpleCommand | None:
-    """Return the command of a text of plain words and blanks; None if its first word decides how
-    the others are read. A first command so needs no expressions, which take long to load.
-    """
-    words = [known_word(each) for each in source.split()]
-    first = words[0]
-    if first is None or first.source in _NOT_LONE:
+def match_known(text: str, position: int) -> re.Match[str] | None:
+    """Match a short command of known words, and the blanks behind it."""
+    if text.startswith(_SURELY_NOT_KNOWN, position):
         return None
-    known = tuple([word for word in words if word is not None])
-    return SimpleCommand((), known, (), line) if len(known) == len(words) else None
+    end = position + _LONGEST_MATCHED + 1
+    match = _BARE_COMMAND.match(text, position, end) or _KNOWN_COMMAND.match(text, position, end)
+    return None if match is None or match.end() - position > _LONGEST_MATCHED else match
+
+
+def known_command(source: str, line: int) -> SimpleCommand | None:
+    """Return the command of a text that `match_known` has matched, shared by all scripts that have
+    it on this line; None if the words must be read where they stand.
+    """
+    if len(source) > _LONGEST_KNOWN:
+        return lone_command(source, line)
+    return _known_commands(source, line)
+
+
+def lone_command(source: str, line: int) -> SimpleCommand | None:
+    """Return the same for a text that is a script of its own: as a whole it is kept elsewhere."""
+    return _read_known_command(source, line, "")
+
+
+def _read_known_command(source: str, line: int, key: str | None = None) -> SimpleCommand | None:
+    key = source if key is None else key
+    assignment = _KNOWN_ASSIGNMENT.match(source) if "=" in source else None
+    if assignment is not None:
+        written, name, plus, text = assignment.groups()
+        value = Word((), "") if text is None else known_word(text)
+        if value is None:
+            return None
+        assigned = Assignment(name, value, None, plus == "+", written)
+        return SimpleCommand((assigned,), (), (), line, False, key)
+    words: list[Word | Assignment] = []
+    is_bare = "'" not in source and '"' not in source and "$" not in source and source.isascii()
+    for each in source.split() if is_bare else _KNOWN_WORDS.findall(source):
+        word = known_word(each)
+        if word is None:
+            return None
+        words.append(word)
+    name = words[0].source
+    if name in _NOT_KNOWN or name[0] == "]" or "=" in name or ("[" in name and name != "["):
+        return None
+    return SimpleCommand((), tuple(words), (), line, False, key)
+
+
+_known_commands = functools.lru_cache(maxsize=1024)(_read_known_command)
 
 
 def _has_blanks(word: Word) -> bool:

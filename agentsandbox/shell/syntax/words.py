@@ -82,6 +82,8 @@ _EXPANSION = (
     r"""|\(\([^\n"'`\\()]*+\)\))"""
 )
 _QUOTED = rf"""'[^'\n]*+'|"(?:[^"\\`$\n]++|{_EXPANSION})*+\""""
+BARE_WORD = rf"(?!#){_BARE_TEXT}"
+"""A word without quotes or expansions, if what follows ends it."""
 KNOWN_WORD = rf"(?!#)(?:{_BARE_TEXT}|{_QUOTED}|{_EXPANSION})++"
 """A word of one line that reads the same in every place: texts, quotes, and expansions that
 hold no quotes and no commands."""
