@@ -55,6 +55,11 @@ lint: $(VENV)/.dev  ## Style and types
 fuzz: $(VENV_FUZZ)/.ready  ## Fuzz every target for TIME seconds; with atheris where it has a wheel
 	$(VENV_FUZZ)/bin/python -m tests.fuzz run --seconds $(TIME) $(TARGETS)
 
+soak: $(VENV)/.dev  ## Load: 10,000 sandboxes, 64 tasks, 16 threads, killed workers, faulty disks
+	$(BIN)/python -m tests.security.soak
+	FAULTS_EVERY=1 $(BIN)/python -m pytest -n auto tests/security/test_faults.py
+	CANCEL_COUNT=600 $(BIN)/python -m pytest -n auto tests/security/test_cancelling_anywhere.py
+
 test-semantic-kernel: $(VENV_SK)/.ready  ## The real Semantic Kernel: large, so in an environment of its own
 	$(VENV_SK)/bin/python -m pytest tests/test_semantic_kernel.py
 

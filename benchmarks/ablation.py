@@ -63,7 +63,7 @@ def forget_words() -> None:
 
 
 INLINE = "shell.interpreter.shortcuts"
-NEW = "for ((i = 0; i < 3000; i++)); do eval \": v$i=; {}\"; done"
+NEW = "for ((i = 0; i < 1000; i++)); do eval \": v$i=; {}\"; done"
 """Texts of which no two have one shape."""
 LOOP = "for ((i = 0; i < 20000; i++)); do {}; done"
 ROWS: tuple[tuple[str, Switch, str], ...] = (
@@ -83,7 +83,7 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("$(echo …)", partial(put, "shell.interpreter.substitutions", "_echoed", lambda _body, run: run), LOOP.format('x=$(echo "$i")')),
     ("$(…) without a subshell", give("shell.interpreter.substitutions", "leaves_no_trace", False), LOOP.format("x=$(basename /a/$i)")),
     ("texts of known shapes", give("shell.interpreter.texts", "find_plan", None), "for ((i = 0; i < 3000; i++)); do eval \"echo 'a $i' b$i \\\"\\$i\\\"\"; done"),
-    ("commands of known words", give("shell.syntax.parser", "match_known", None), NEW.format("echo 'a $i' b$i; echo -n a b; echo \\\"\\$i\\\"")),
+    ("commands of known words", give("shell.syntax.parser", "match_known", None), NEW.format('if [ a = b ]; then echo x; elif [ \\"\\$x\\" = b ]; then echo \\"got \\$x\\" \\$y; elif [ -n \\"\\$x\\" ]; then cat f; else echo ok; fi')),
     ("words of known texts", forget_words, NEW.format("for x in a$i b 'c d'; do echo 'a $i' b$i \\\"\\$i\\\"; done; x=a$i; x=$x")),
     ("texts of plain words", partial(put, "shell.interpreter.texts", "_PLAIN", ""), "for ((i = 0; i < 3000; i++)); do eval \"echo a b$i -$i\"; done"),
     ("tools found before", give("shell.interpreter.programs", "located_tool", None), LOOP.format("basename /a/$i").replace("20000", "3000")),

@@ -12,7 +12,7 @@ from time import monotonic
 
 import pytest
 
-from agentsandbox import Sandbox
+from agentsandbox import Limits, Sandbox
 
 
 def test_a_detached_job_goes_on_during_later_calls() -> None:
@@ -136,3 +136,20 @@ def test_a_job_does_not_keep_the_time_of_the_call_that_started_it(job: str) -> N
             result = sandbox.execute("sleep 0.01; for i in {1..2000}; do :; done; echo next")
             assert (result.stdout, result.limit) == ("next\n", None)
         assert sandbox.execute("jobs -r | grep -c Running; kill %1").stdout.strip() == "1"
+
+
+def test_a_job_in_the_middle_of_a_pipeline_goes_on_in_the_next_calls() -> None:
+    """The reader of a job's pipe may start in a later call than the writer."""
+    with Sandbox(limits=Limits(steps=30_000)) as sandbox:
+        sandbox.execute(":(){ :|:& };:", timeout=0.3)
+        for _ in range(3):
+            result = sandbox.execute("diff <(echo a) <(echo b); while :; do :; done", timeout=0.3)
+            assert result.exit_code != 70
+    with Sandbox() as sandbox:
+        sandbox.execute(
+            "{ for i in {1..30}; do sleep 0.001; printf %s $i; done | cat > f; echo over > g; } &"
+        )
+        for _ in range(40):
+            result = sandbox.execute("sleep 0.002; x=$(echo a | tr a b); echo $x")
+            assert (result.stdout, result.limit) == ("b\n", None)
+        assert sandbox.execute("wait; cat g").stdout == "over\n"

@@ -135,11 +135,15 @@ class Process:
 
 
 class Deferred:
-    """The rest of a pipeline, which runs on the stack of the first stage if possible."""
+    """The rest of a pipeline, which runs on the stack of the first stage if possible.
 
-    __slots__ = ("name", "pid", "process", "run")
+    `owner` is the process that runs the first stage.
+    """
 
-    def __init__(self, run: Callable[[], int], name: str) -> None:
+    __slots__ = ("name", "owner", "pid", "process", "run")
+
+    def __init__(self, run: Callable[[], int], name: str, owner: Process) -> None:
+        self.owner = owner
         self.run = run
         self.name = name
         self.pid = 0
@@ -200,10 +204,15 @@ class Scheduler:
         main.signals.clear()
         main._ready = main._wake = None
         self.current = main
-        self.deferred.clear()
         self.failure = None
         self._yielded = monotonic()
         main._greenlet = None
+        if self.deferred:  # what a job has announced is its own; the rest was interrupted
+            self.deferred = [
+                each
+                for each in self.deferred
+                if each.owner is not main and each.owner.status is None
+            ]
         if self.processes or self.elsewhere or self.pause is not None:
             from greenlet import getcurrent
 
@@ -461,7 +470,7 @@ class Scheduler:
     def is_busy(self) -> bool:
         """Whether another process could run now."""
         now = monotonic()
-        return bool(self.deferred) or any(
+        return self._startable() is not None or any(
             other._runnable(now) for other in self._others(self.current)
         )
 
@@ -484,11 +493,21 @@ class Scheduler:
                     return self._earliest(other, now)
             if process.status is None and process._runnable(now):
                 return process
-            if self.deferred:
-                deferred = self.deferred.pop()
+            deferred = self._startable()
+            if deferred is not None:
+                self.deferred.remove(deferred)
                 deferred.process = self.start(deferred.run, deferred.name, deferred.pid or None)
                 continue
             self._idle([self.main, *self.processes])
+
+    def _startable(self) -> Deferred | None:
+        """Return the deferred work that was announced last by a process of this thread."""
+        here = get_ident() if self.elsewhere else 0
+        for deferred in reversed(self.deferred):
+            owner = deferred.owner
+            if not here or owner is self.main or owner.thread == here:
+                return deferred
+        return None
 
     def _earliest(self, found: Process, now: float) -> Process:
         """Return `found`, or the process whose time came first if several are late."""

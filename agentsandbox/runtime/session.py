@@ -146,11 +146,8 @@ class Session:
         fs.open_fifo = self.machine.fifos.open
         log = OutputLog(0)
         self._captures = Capture(log, 1), Capture(log, 2)
-        self._without_input: dict[int, Stream] = {
-            0: _Input(b"", False),
-            1: self._captures[0],
-            2: self._captures[1],
-        }
+        out, err = self._captures
+        self._without_input: dict[int, Stream] = {0: _Input(b"", False), 1: out, 2: err}
         self.standard = self._without_input
         self.shell = self.new_shell(cwd) if kept is None else self._resumed(kept, cwd)
 

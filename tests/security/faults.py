@@ -148,7 +148,7 @@ def tree_of(folder: Path) -> dict[str, object]:
 SCRIPT = """
 cd /mnt && cat a d/b l && cp -r d e && sed -i s/x/y/ a && mv e/b e/c && ln a e/hard && ln -s a e/soft
 ls -lR --time-style=+ . | grep -v total; echo more >> a; head -c 3 a; tar cf t.tar d; rm t.tar; mkdir -p n/m
-find . -type f -newer nothing 2> /dev/null; touch -d @0 n; chmod 600 a; rm -r e/soft n; exec 5<> a; read -r l <&5; echo "$l"
+find . -type f -newer big; touch -d @0 n; chmod 600 a; rm -r e/soft n; exec 5<> a; read -r l <&5; echo "$l"
 wc -c a d/b big; truncate -s 2 d/b; cp big big2; cmp big big2; readlink -v l; ls -d d a > /dev/null; [ -d d ] && [ -f a ] && echo there
 """
 

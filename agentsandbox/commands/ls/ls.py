@@ -210,6 +210,11 @@ class _Lister:
     def _read_link(self, entry: Entry, path: str) -> None:
         try:
             entry.target = self.ctx.fs.readlink(path)
+        except OSError as error:
+            shown = quote_always(entry.path.removeprefix("./"))
+            self._complain(f"cannot read symbolic link {shown}", error, 1)
+            return
+        try:
             entry.target_info = self.ctx.fs.stat(path)
         except OSError:
             pass  # a dangling link is listed like any other

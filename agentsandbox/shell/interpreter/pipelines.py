@@ -142,7 +142,9 @@ class _Run:
             reader = PipeReader(pipe)
             following = number + 1
             rest = Deferred(
-                functools.partial(self.run, following, reader, started=True), "pipeline"
+                functools.partial(self.run, following, reader, started=True),
+                "pipeline",
+                scheduler.current,
             )
             scheduler.deferred.append(rest)
             try:
