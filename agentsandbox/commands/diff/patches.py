@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 _UNIFIED = re.compile(rb"@@ -([0-9]+)(?:,([0-9]+))? \+([0-9]+)(?:,([0-9]+))? @@")
 _CONTEXT_OLD = re.compile(rb"\*\*\* ([0-9]+)(?:,([0-9]+))?(?: \*\*\*\*)?\s*$")
 _CONTEXT_NEW = re.compile(rb"--- ([0-9]+)(?:,([0-9]+))?(?: ----)?\s*$")
+_BATCH = 1000
 _LONGEST_COMMAND = 200
 """Bytes of the line before a hunk of a normal patch; four numbers are shorter."""
 _NORMAL = re.compile(rb"([0-9]+)(?:,([0-9]+))?([acd])([0-9]+)(?:,([0-9]+))?$")
@@ -115,7 +116,11 @@ class _Reader:
     def __init__(self, data: bytes, budget: Budget, kind: str | None) -> None:
         lines = data.split(b"\n")
         tail = lines.pop()
-        self.lines = [line + b"\n" for line in lines if not line.startswith(b"#")]
+        self.lines: list[bytes] = []
+        for start in range(0, len(lines), _BATCH):
+            budget.step(_BATCH)
+            batch = lines[start : start + _BATCH]
+            self.lines += [line + b"\n" for line in batch if not line.startswith(b"#")]
         if tail:
             self.lines.append(tail + b"\n")
         self.budget = budget
