@@ -7,7 +7,7 @@ TIME ?= 60
 BIN := $(VENV)/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo demo-python test lint fuzz soak test-semantic-kernel specs docs bench build release-check clean
+.PHONY: demo demo-python test lint fuzz soak git-sequences test-semantic-kernel specs docs bench strace build release-check clean
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "agentsandbox needs Python 3.11 or newer: make PYTHON=…"; exit 1; }
@@ -63,6 +63,9 @@ soak: $(VENV)/.dev  ## Load: 10,000 sandboxes, 64 tasks, 16 threads, killed work
 test-semantic-kernel: $(VENV_SK)/.ready  ## The real Semantic Kernel: large, so in an environment of its own
 	$(VENV_SK)/bin/python -m pytest tests/test_semantic_kernel.py
 
+git-sequences: $(VENV)/.dev  ## Random sequences of git commands, judged by real git: COUNT=10000
+	$(BIN)/python -m tests.differential.git_sequences $(or $(COUNT),100)
+
 specs: $(VENV)/.dev  ## Record the expectations of tests/specs again, from real bash and GNU tools
 	$(BIN)/python tests/record/record.py tests/specs
 
@@ -72,6 +75,10 @@ docs: $(VENV)/.dev  ## Write docs/commands.md from usage texts, docs/api.md from
 
 bench: $(VENV)/.dev  ## Figures beside real bash
 	$(BIN)/python benchmarks/shell.py
+
+strace: $(VENV)/.dev  ## What the kernel sees while attacks run, in both kinds of isolation
+	$(BIN)/python -m tests.security.strace --every $(or $(EVERY),20)
+	$(BIN)/python -m tests.security.strace --every $(or $(EVERY),20) --isolation process
 
 build: $(VENV)/.dev  ## Source distribution and wheel, in dist/
 	$(BIN)/python -m build --no-isolation

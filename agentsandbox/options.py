@@ -14,7 +14,7 @@ from agentsandbox.limits import DEFAULT_LIMITS
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from inspect import Signature
     from typing import Any, Literal, TypedDict, Unpack
 
@@ -62,7 +62,10 @@ if TYPE_CHECKING:
         seed: int | None
 
 
-__all__ = ["DEFAULTS", "DEFAULT_OPTIONS", "KeywordSignature", "SandboxOptions", "check_identity"]
+__all__ = [
+    "DEFAULTS", "DEFAULT_OPTIONS", "KeywordSignature", "SandboxOptions", "all_commands",
+    "check_identity",
+]  # fmt: skip
 
 _NOTHING: Mapping[str, Any] = MappingProxyType({})
 
@@ -199,23 +202,7 @@ class SandboxOptions:
 
     def own_commands(self) -> tuple[Command, ...]:
         """Return the host's commands, and those of the runtimes that it does not replace."""
-        further: list[Command] = []
-        if self.python is not None:
-            from agentsandbox.python.command import python_commands
-
-            further += python_commands(self.python)
-        if self.javascript is not None:
-            further.append(self.javascript.node)
-        if self.sudo:
-            from agentsandbox.commands._optional.sudo import sudo
-
-            further.append(sudo)
-        if self.aliases:
-            from agentsandbox.commands._optional.aliases import make_alias
-
-            further += [make_alias(name, text) for name, text in self.aliases.items()]
-        names = {command.name for command in self.commands}
-        return (*self.commands, *(command for command in further if command.name not in names))
+        return all_commands(self.commands, self.python, self.javascript, self.aliases, self.sudo)
 
     def as_dict(self) -> SandboxKeywords:
         """Return every option by name, as `Sandbox` takes them."""
@@ -302,3 +289,30 @@ def check_identity(id: object, options: object) -> None:
 
 
 DEFAULT_OPTIONS = SandboxOptions()
+
+
+def all_commands(
+    commands: Sequence[Command],
+    python: PythonRuntime | None,
+    javascript: JavaScriptRuntime | None,
+    aliases: Mapping[str, str],
+    sudo: bool,
+) -> tuple[Command, ...]:
+    """Return the host's commands, and those that options bring and that it does not replace."""
+    further: list[Command] = []
+    if python is not None:
+        from agentsandbox.python.command import python_commands
+
+        further += python_commands(python)
+    if javascript is not None:
+        further.append(javascript.node)
+    if sudo:
+        from agentsandbox.commands._optional.sudo import sudo as of_sudo
+
+        further.append(of_sudo)
+    if aliases:
+        from agentsandbox.commands._optional.aliases import make_alias
+
+        further += [make_alias(name, text) for name, text in aliases.items()]
+    names = {command.name for command in commands}
+    return (*commands, *(command for command in further if command.name not in names))

@@ -163,17 +163,9 @@ class Sandbox:
         self._place_files()
         self._observation = self._observe()
         if chosen.isolation == "process":
-            from agentsandbox.isolation.supervisor import refuse_unsupported
+            from agentsandbox.isolation.supervisor import check_available
 
-            refuse_unsupported(
-                chosen.commands,
-                python=chosen.python is not None,
-                javascript=chosen.javascript is not None,
-                network=chosen.network is not None,
-                git_remotes=bool(chosen.git_remotes),
-                sudo=chosen.sudo,
-                aliases=bool(chosen.aliases),
-            )
+            check_available()
         if chosen.skills:
             from agentsandbox.skills.mount import mount_skills
 
@@ -432,7 +424,8 @@ class Sandbox:
         """Remember the result of a call; its output has `size` bytes."""
         self._executions += 1
         self._history.append(result)
-        del self._history[:-HISTORY]
+        if len(self._history) > HISTORY:
+            del self._history[0]
         most = self._options.limits.output_bytes
         if size > most >> 6:
             self._shorten_history(3 * most)
@@ -557,7 +550,8 @@ class Sandbox:
 
         The execution returns soon, with its output so far, `exit_code` 130 and `limit` "cancelled",
         unless it ends by itself before. A running command of the host is not interrupted: its
-        script ends when it returns. Executions that wait for their turn are not cancelled.
+        script ends when it returns. What an `async` command of the host waits for is cancelled.
+        Executions that wait for their turn are not cancelled.
         """
         running = self._running
         if running is not None:
@@ -597,24 +591,12 @@ class Sandbox:
         """Return a session in a process of its own."""
         from agentsandbox.isolation.session import IsolatedSession
 
-        options = self._options
-        setup = {
-            "seed": options.seed,
-            "user": options.user,
-            "hostname": options.hostname,
-            "script_errexit": options.script_errexit,
-            "jobs": options.jobs,
-            "env": self._environment(),
-        }
         observation = self._observation
         return IsolatedSession(
             self.fs,
-            limits=options.limits,
-            setup=setup,
+            options=self._options,
+            environment=self._environment(),
             cwd=self._cwd,
-            clock=options.clock,
-            commands=options.commands,
-            policy=options.on_command,
             on_skill=None if observation is None else observation.skill_script,
             kept=self._inherited,  # type: ignore[arg-type]  # a State, by the options
         )

@@ -57,13 +57,14 @@ def gather_lines() -> None:
     give("commands.sed.compiler", "_repeats_to_end", False)()
 
 
-def read_words_in_place() -> None:
-    for module in ("shell.syntax.parser", "shell.interpreter.texts"):
-        give(module, "match_known", None)()
-    put("shell.interpreter.texts", "_PLAIN", "")
+def forget_words() -> None:
+    for module, name in (("words", "_known_words"), ("words", "known_word"), ("parser", "known_word")):
+        give(f"shell.syntax.{module}", name, None)()
 
 
 INLINE = "shell.interpreter.shortcuts"
+NEW = "for ((i = 0; i < 1000; i++)); do eval \": v$i=; {}\"; done"
+"""Texts of which no two have one shape."""
 LOOP = "for ((i = 0; i < 20000; i++)); do {}; done"
 ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("echo of constants", give(INLINE, "_echo_constant", None), LOOP.format("echo ok") + " > /dev/null"),
@@ -81,7 +82,10 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("one assignment", partial(put, "shell.interpreter.assignment_only", "_one_assignment", lambda _one, _line, run: run), LOOP.format("x=$i")),
     ("$(echo …)", partial(put, "shell.interpreter.substitutions", "_echoed", lambda _body, run: run), LOOP.format('x=$(echo "$i")')),
     ("$(…) without a subshell", give("shell.interpreter.substitutions", "leaves_no_trace", False), LOOP.format("x=$(basename /a/$i)")),
-    ("commands of known words", read_words_in_place, "for ((i = 0; i < 3000; i++)); do eval \"echo 'a $i' b$i \\\"\\$i\\\"\"; done"),
+    ("texts of known shapes", give("shell.interpreter.texts", "find_plan", None), "for ((i = 0; i < 3000; i++)); do eval \"echo 'a $i' b$i \\\"\\$i\\\"\"; done"),
+    ("commands of known words", give("shell.syntax.parser", "match_known", None), NEW.format('if [ a = b ]; then echo x; elif [ \\"\\$x\\" = b ]; then echo \\"got \\$x\\" \\$y; elif [ -n \\"\\$x\\" ]; then cat f; else echo ok; fi')),
+    ("words of known texts", forget_words, NEW.format("for x in a$i b 'c d'; do echo 'a $i' b$i \\\"\\$i\\\"; done; x=a$i; x=$x")),
+    ("texts of plain words", partial(put, "shell.interpreter.texts", "_PLAIN", ""), "for ((i = 0; i < 3000; i++)); do eval \"echo a b$i -$i\"; done"),
     ("tools found before", give("shell.interpreter.programs", "located_tool", None), LOOP.format("basename /a/$i").replace("20000", "3000")),
     ("awk: loop over fields", give("commands.awk.codegen", "field_loop", None), "awk '{for (i = 1; i <= NF; i++) c[$i]++} END {for (w in c) print c[w], w}' log.txt"),
     ("awk: arrays by number", give("commands.awk.expressions", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),

@@ -32,7 +32,7 @@ LAYERS = {
     "policy": 6, "analysis": 6, "files": 6, "python": 6, "javascript": 6,
     "skills": 7, "review": 7,
     "runtime": 8,
-    "options": 9, "isolation": 9,
+    "options": 9, "isolation": 9.5,
     "sandbox": 10,
     "manager": 11, "profiles": 11,
     "integrations": 12, "cli": 13,
@@ -68,7 +68,7 @@ BANNED_IMPORTS = {
 ALLOWED_IMPORTS = {
     "socket": {"network/outside.py", "isolation"},
     "subprocess": {"isolation/supervisor.py"},
-    "pickle": {"isolation/states.py"},
+    "pickle": {"isolation/states.py", "isolation/guests.py"},
     "threading": {"manager.py", "python/runtime.py", "wasm", "isolation/supervisor.py"},
     "ctypes": {"wasm", "isolation"},
     "shutil": {"cli"},
@@ -77,7 +77,8 @@ ALLOWED_IMPORTS = {
 }
 """`isolation` starts processes of its own and talks to them over sockets (subprocess, socket), asks
 the kernel to confine them (ctypes), ends them (signal), shares them between threads (threading).
-Only these processes read the state of a shell, which they write themselves (pickle)."""
+Only these processes read pickles: the state of a shell, which they write themselves, and the
+packages that the host gives to Python."""
 BANNED_CALLS = {"eval", "exec", "compile", "__import__", "input", "breakpoint"}
 ALLOWED_CALLS = {
     "commands/awk": {"exec", "compile"},
@@ -105,6 +106,7 @@ DYNAMIC_GETATTR = {
     "events.py": "slots", "limits.py": "slots", "options.py": "fields of the model",
     "sandbox.py": "fields of Stats", "isolation/states.py": "slots",
     "isolation/mounted.py": "methods by table",
+    "isolation/host_network.py": "fields of errors",
     "commands/_files/compression.py": "parameters of zstd",
     "files/values.py": "fields of the values", "skills/config.py": "settings by table",
     "shell/syntax/nodes.py": "slots", "commands/awk": "fields of nodes",
@@ -133,6 +135,8 @@ BROAD_HANDLERS = {
     "network/outside.py": "what ends a thread's work is raised where the process waits",
     "wasm/guest.py": "what ends a guest's thread is raised in its home",
     "isolation/session.py": "an error of the host's function ends the script, not the program",
+    "isolation/operations.py": "an error of the host's function ends the script, not the program",
+    "isolation/host_commands.py": "what the event loop raises is raised where the command waits",
 }
 
 
@@ -146,10 +150,10 @@ OTHER_MEANINGS = {
     ),
     "git": (
         (
-            "cat chmod clear column date diff false file git head mv patch rename rm sort stat "
-            "tree true yes"
+            "cat chmod clear column date diff false file git grep head mv patch rename rm sort "
+            "stat tar tree true yes zip"
         ),
-        "subcommands and options of git, kinds of objects, booleans",
+        "subcommands and options of git, kinds of objects, formats, booleans",
     ),
     "kernel/fs": ("tty", "a device"),
     "shell/interpreter/boundary.py": ("timeout", "a limit"),
@@ -168,8 +172,8 @@ OTHER_MEANINGS = {
         "GNU's syntaxes of regular expressions bear these names; a kind of node; a limit",
     ),
     "skills": (
-        "base64 diff false file link make more timeout true truncate watch which who",
-        "options, kinds of entries, YAML's booleans, stop words of a search",
+        "base64 diff ed false file link make more timeout true truncate watch which who",
+        "options, kinds of entries, YAML's booleans, stop words and endings of a search",
     ),
     "skills/session/allowed_tools.py": (
         "",
@@ -185,12 +189,11 @@ OTHER_MEANINGS = {
     "review.py": ("git head", "the name in a context, an argument"),
     "isolation": (
         (
-            "chmod file git hostname id link lzma mkdir mkfifo readlink realpath rename rmdir "
-            "sqlite3 stat timeout truncate unlink"
+            "chmod file git head hostname id link lzma mkdir mkfifo more readlink realpath rename "
+            "rmdir sqlite3 stat timeout truncate unlink"
         ),
         "streams, options of a sandbox, modules, a limit, methods of filesystems, a number",
     ),
-    "sandbox.py": ("hostname", "an option of a sandbox"),
     "runtime/arguments.py": ("hostname kill script timeout", "options and arguments of a sandbox"),
     "runtime/session.py": ("kill", "an option"),
     "javascript/node.py": ("file hostname", "what a program is told"),

@@ -190,6 +190,14 @@ def test_run_mounts_folders(tmp_path: Path) -> None:
     assert (tmp_path / "data" / "b").read_text(encoding="utf-8") == "x\n"
 
 
+def test_run_chooses_which_script_files_stop_at_an_error() -> None:
+    script = "printf 'false\\necho on\\n' > s; sh s 2> /dev/null; bash s"
+    assert cli("run", script)[:2] == (0, b"on\n")
+    assert cli("run", "--script-errexit", "never", script)[:2] == (0, b"on\non\n")
+    assert cli("run", "--script-errexit", "always", script)[:2] == (1, b"")
+    assert "invalid choice: 'some'" in refused("run", "--script-errexit", "some", "true")
+
+
 def test_run_sets_limits_variables_and_directory() -> None:
     status, out, err = cli("run", "--limit", "timeout=0.3", "echo first; while :; do :; done")
     assert (status, out, err) == (

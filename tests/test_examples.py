@@ -55,6 +55,17 @@ EXPECTED = {
         "/workspace/sales.png: a picture, PNG",
         "4782",
     ],
+    "git_review": [
+        "installed: pre-commit, commit-msg in /workspace/greeter/.git/hooks",
+        "the subject is not 'type(scope): text'",
+        "ok: 2 commit(s)",
+        "remote: the push waits for the host's review",
+        " docs: say how to call it (Agent)",
+        " feat: greet by name (Agent)",
+        "added greet.sh: +1 -0",
+        "['0001-feat-greet-by-name.patch', '0002-docs-say-how-to-call-it.patch']",
+        "in quarantine: True",
+    ],
     "custom_command": [
         "HELLO!!",
         "shout: unrecognized option '--volume=11'",

@@ -35,7 +35,7 @@ def as_seen(snapshot: Snapshot) -> str:
 def test_a_copy_that_gets_the_differences_stays_equal(rounds: list[list[str]]) -> None:
     with Sandbox(cwd="/w") as sandbox:
         here = sandbox.fs.snapshot()
-        there = patched(None, difference(None, here), Limits())
+        there = patched(None, difference(None, here), Limits(), trusted=True)
         for steps in rounds:
             sandbox.execute("\n".join(steps))
             after = sandbox.fs.snapshot()
@@ -65,6 +65,13 @@ def test_a_difference_is_as_large_as_the_change() -> None:
 META = [0o644, 1.0, 1.0, None, 1000, 99, 1]
 ROOT = [0o755, 1.0, 1.0, None, 0, 1, 2]
 
+
+def delta_of(first: object, *operations: object) -> bytes:
+    lines = [first, *[[operation] for operation in operations]]
+    head = "".join([f"{json.dumps(line)}\n" for line in lines]).encode()
+    return len(head).to_bytes(4, "big") + head
+
+
 HOSTILE = {
     "a name with a slash": [["F", "a/b", META, 0]],
     "the parent": [["F", "..", META, 0]],
@@ -90,14 +97,41 @@ HOSTILE = {
 }
 
 
+def test_large_contents_travel_beside_the_bytes() -> None:
+    with Sandbox() as sandbox:
+        before = sandbox.fs.snapshot()
+        sandbox.execute("head -c 3000000 /dev/zero > a; cp a b; echo small > c; ln b d")
+        large: list[bytes] = []
+        delta = difference(before, sandbox.fs.snapshot(), large)
+        assert (len(delta) < 2000, [len(each) for each in large]) == (True, [3000000] * 2)
+        made = patched(before, delta, Limits(), (), large)
+        assert as_seen(made) == as_seen(sandbox.fs.snapshot())
+        for wrong in (large[:1], [*large, b"x"], [large[0], b"x"]):
+            with pytest.raises(DeltaError):
+                patched(before, delta, Limits(), (), wrong)
+
+
+# TM-DELTA-1
+def test_what_a_difference_makes_is_counted_while_it_grows() -> None:
+    old = MemoryFileSystem().snapshot()
+    first = {"meta": ROOT, "hard": 0}
+    limits = Limits(files=20)
+    tree = [["G", "a", META], *[["P", f"p{n}", META] for n in range(2000)], ["L"], ["R", "a"]]
+    again = [["E", "d", META], ["L"]] + [["E", "d"], ["L"]] * 20_000
+    for lines in (tree, again, [["S", "a", META, "x" * 40_000]], [["R", "[" * 20_000]]):
+        with pytest.raises(DeltaError, match=r"than the limits allow|too long|too many|no text"):
+            patched(old, delta_of(first, *lines), limits)
+    with pytest.raises(DeltaError, match="no JSON"):
+        delta = delta_of(first, "x" * 30_000)
+        patched(old, delta.replace(b'"' + b"x" * 30_000 + b'"', b"[" * 30_002), limits)
+
+
 # TM-DELTA-1
 @pytest.mark.parametrize("operations", HOSTILE.values(), ids=HOSTILE)
 def test_a_hostile_difference_is_refused(operations: list[object]) -> None:
     old = MemoryFileSystem().snapshot()
-    head = json.dumps({"meta": ROOT, "hard": [], "names": operations}).encode()
-
     with pytest.raises(DeltaError):
-        patched(old, len(head).to_bytes(4, "big") + head, Limits(files=20))
+        patched(old, delta_of({"meta": ROOT, "hard": 0}, *operations), Limits(files=20))
 
 
 @given(st.binary(max_size=200))

@@ -60,6 +60,7 @@ def host_repository(tmp_path: Path) -> Path:
     return tmp_path / "b.git"
 
 
+# TM-GIT-9
 def test_pushes_to_a_folder_wait_in_quarantine(tmp_path: Path) -> None:
     folder = host_repository(tmp_path)
     (folder / "hooks" / "update").write_text("#!/bin/sh\ntouch ran\n")

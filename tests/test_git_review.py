@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from agentsandbox import (
+    AgentSkill,
     ClosedError,
     CommandContext,
     GitChange,
@@ -116,6 +117,10 @@ def test_a_difference_between_commits_leaves_out_the_worktree() -> None:
         assert [each.path for each in sandbox.git.diff("main", path="r").files] == ["a"]
 
 
+TYPES = (
+    "    the subject is not 'type(scope): text' with a type of feat, fix, docs, style, refactor, "
+    "perf, test, build, ci, chore, revert"
+)
 HIDING = {
     "the index claims it is unchanged": "git update-index --assume-unchanged a; echo x >> a",
     "the size and the time are as before": (
@@ -134,6 +139,7 @@ HIDING = {
 }
 
 
+# TM-GIT-8
 @pytest.mark.parametrize("script", HIDING.values(), ids=HIDING)
 def test_an_agent_cannot_hide_a_change(script: str) -> None:
     with made(MAKE) as sandbox:
@@ -162,6 +168,29 @@ def test_a_content_has_the_name_that_it_claims() -> None:
         assert sandbox.execute(script, state="discard").exit_code == 0
         with pytest.raises(RepositoryError, match="hash mismatch"):
             sandbox.git.diff(first.id, path="r")
+
+
+def test_the_embedded_skill_works_on_a_repository() -> None:
+    skill = AgentSkill.from_package("skills_embedded", "git-workflow")
+    with Sandbox(cwd="/work", env=ENV, skills=[skill]) as sandbox:
+        scripts = "S=/.sandbox/skills/git-workflow/scripts; git init -q -b main r; cd r;"
+        found = sandbox.execute(
+            scripts + """git commit -q --allow-empty -m 'feat: begin'; git tag v1
+            git switch -qc feat/x; bash $S/check-branch.sh
+            echo 'password = "hunter2hunter2"' > a; git add a; echo fine > a
+            bash $S/check-tree.sh --staged; echo $?; bash $S/check-tree.sh; git add a
+            git commit -qm 'fix(a): keep it'; git commit -q --allow-empty -m 'Nothing'
+            bash $S/changelog.sh --range v1..HEAD; bash $S/check-commits.sh v1..HEAD~1
+            bash $S/check-commits.sh v1..HEAD | sed -E 's/^[0-9a-f]+ //'; bash $S/install-hooks.sh
+            git commit -q --allow-empty -m Bad || git commit -q --allow-empty -m 'docs: good'
+            git log -1 --format=%s"""
+        )
+    assert found.stdout.splitlines() == [
+        "feat/x: ok", "a:1: looks like a password", "1", "ok: 1 file(s)", "### Fixed", "",
+        "- **a**: keep it", "", "1 other change(s)", "ok: 1 commit(s)", "Nothing",
+        TYPES,
+        "installed: pre-commit, commit-msg in /work/r/.git/hooks", "docs: good",
+    ]  # fmt: skip
 
 
 def test_errors_have_types() -> None:

@@ -13,7 +13,9 @@ import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextvars import ContextVar
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
@@ -27,7 +29,6 @@ from agentsandbox import (
     Limits,
     MemoryFileSystem,
     Sandbox,
-    SandboxError,
     command,
 )
 from agentsandbox.events import CommandExecuted, SandboxEvent, SkillInvoked
@@ -165,6 +166,35 @@ def test_a_worker_that_rested_loses_nothing(sandbox: Sandbox) -> None:
     assert sandbox.execute("f; pwd; cat a; echo $nope").stdout == "1\n/tmp\na\n"
 
 
+def test_a_state_is_saved_part_by_part(sandbox: Sandbox) -> None:
+    sandbox.execute(
+        "declare u; declare -A m=([k]=v); alias l=ls; set -o pipefail; trap 'echo t' INT"
+    )
+    before = session_of(sandbox).state
+    sandbox.execute(":; f() { echo $1; }; g=1")
+    after = session_of(sandbox).state
+    assert after.parts[3] is before.parts[3]
+    assert after.parts[0] != before.parts[0] and after.parts[1] != before.parts[1]
+    for number in range(60):
+        sandbox.execute(f": {number}")
+    script = (
+        "f $g; echo ${u-unset} ${m[k]}; alias; trap; set -o | grep pipefail; declare -p u; history"
+    )
+    with sandbox.fork() as twin:
+        session_of(sandbox).rest()
+        shown = sandbox.execute(script).stdout
+        assert shown == twin.execute(script).stdout
+    assert shown.startswith("1\nunset v\nalias l='ls'\ntrap -- 'echo t' SIGINT\npipefail")
+    assert shown.count("  : ") == 60 and "declare -- u\n" in shown
+
+
+def test_the_statuses_of_a_pipeline_are_kept(sandbox: Sandbox) -> None:
+    for script, shown in (("(exit 3) | true", "3 0"), ("true | true", "0 0"), ("true", "0")):
+        sandbox.execute(script)
+        session_of(sandbox).rest()
+        assert sandbox.execute("echo ${PIPESTATUS[@]}").stdout == f"{shown}\n"
+
+
 def test_skills(tmp_path: Path) -> None:
     skill = AgentSkill.from_files(
         {
@@ -287,13 +317,6 @@ def shout(ctx: CommandContext, args: Arguments) -> int:
     return ctx.status
 
 
-@command("waits", usage="Usage: waits\nWait in the event loop.", raw=True)
-async def waits(ctx: CommandContext, args: Arguments) -> int:
-    await asyncio.sleep(0.01)
-    ctx.print("waited " + " ".join(args.operands))
-    return 3
-
-
 @command("nested", usage="Usage: nested\nRun others.", raw=True)
 def nested(ctx: CommandContext, _: Arguments) -> int:
     out = Collector()
@@ -325,7 +348,7 @@ def test_commands_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
         "printf 'a\\nb\\n' | shout -n 2 | cat -n; echo file > f; shout f nope; echo $?",
         "shout -z; shout --help; echo $?; shout < f | shout -n2 | tail -n 1",
         "V=5 nested; echo $?; ls",
-        "yes | shout | head -n 2; echo ${PIPESTATUS[@]}",
+        "yes $(printf a%01000d 0) | shout | head -n 2 | cut -c 1-3; echo ${PIPESTATUS[@]}",
         "echo a | shout > /dev/full; echo $?; shout <&-; echo $?",
         "while read l; do echo $l | shout; done < <(seq 50) | tail -n 1; type shout",
         "echo before; breaks; echo after",
@@ -339,11 +362,69 @@ def test_commands_of_the_host(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.text.count("ZeroDivisionError: of the host's command") == 2
 
 
-def test_what_is_not_supported_is_refused(sandbox: Sandbox) -> None:
-    with pytest.raises(SandboxError, match="javascript= with isolation='process' is not supported"):
-        Sandbox(isolation="process", javascript=True)
-    with pytest.raises(SandboxError, match="the async command 'waits' with isolation='process'"):
-        Sandbox(isolation="process", commands=[waits])
+@pytest.mark.parametrize("isolation", ["thread", "process"])
+def test_async_commands_of_the_host(isolation: Literal["thread", "process"]) -> None:
+    token: ContextVar[str] = ContextVar("token", default="none")
+
+    @command("waits", usage="Usage: waits\nWait in the event loop.", raw=True)
+    async def waits(ctx: CommandContext, args: Arguments) -> int:
+        await asyncio.sleep(0.01)
+        ctx.print("waited " + " ".join([*args.operands, token.get()]))
+        ctx.stdout.write(ctx.stdin.read().upper())
+        await asyncio.sleep(0)
+        assert asyncio.current_task() is not None
+        return ctx.run(["sh", "-c", "echo nested; exit 5"])
+
+    async def main() -> None:
+        token.set("set")
+        with Sandbox(isolation=isolation, commands=[waits]) as sandbox:
+            result = await sandbox.aexecute("echo in | waits a | cat -n; echo ${PIPESTATUS[1]}")
+            assert result.stdout == "     1\twaited a set\n     2\tIN\n     3\tnested\n5\n"
+            task = asyncio.create_task(sandbox.aexecute("while :; do waits; done"))
+            await asyncio.sleep(0.2)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            assert "waited set" in sandbox.history[-1].stdout
+            assert (await sandbox.aexecute("waits b")).stdout == "waited b set\nnested\n"
+            refused = sandbox.execute("waits")
+            assert (refused.exit_code, "use 'await sandbox.aexecute" in refused.stderr) == (
+                126,
+                True,
+            )
+
+    asyncio.run(main())
+
+
+def test_a_limit_in_a_command_of_the_host_ends_the_script() -> None:
+    @command("loops", usage="Usage: loops\nCount.", raw=True)
+    def loops(ctx: CommandContext, _: Arguments) -> int:
+        while True:
+            ctx.budget.step()
+
+    limits = Limits(steps=20_000)
+    with Sandbox(isolation="process", commands=[loops], limits=limits) as sandbox:
+        assert sandbox.execute("loops; echo not reached").limit == "steps"
+        assert sandbox.execute("echo alive").stdout == "alive\n"
+
+
+def test_the_ports_of_the_sandbox_are_not_those_of_a_hosts_command() -> None:
+    @command("listens", usage="Usage: listens\nListen.", raw=True)
+    def listens(ctx: CommandContext, _: Arguments) -> int:
+        ctx.host.network.loopback.listen(80, address="127.0.0.1", backlog=1)
+        return 0
+
+    with Sandbox(isolation="process", commands=[listens]) as sandbox:
+        result = sandbox.execute("listens")
+        assert result.exit_code == 126
+        assert "ctx.host.network with isolation='process' is not supported" in result.stderr
+
+
+def test_sudo_and_aliases() -> None:
+    with Sandbox(isolation="process", sudo=True, aliases={"ll": "ls -a"}) as sandbox:
+        assert (
+            sandbox.execute("sudo touch a; ll; type ll").stdout == ".\n..\na\nll is /usr/bin/ll\n"
+        )
 
 
 # event loops
@@ -563,8 +644,8 @@ class Hostile:
 
 
 def done(**changes: object) -> Callable[[socket.socket, Wire], None]:
-    head = {"status": 0, "limit": None, "cwd": "/", "jobs": 0, **changes}
-    blobs = head.pop("blobs", [b""] * 6)
+    head = {"status": 0, "limit": None, "cwd": "/", "parts": [], **changes}
+    blobs = head.pop("blobs", [b""] * 4)
     return lambda _, wire: wire.send("done", head, *blobs)  # type: ignore[misc]
 
 
@@ -608,13 +689,21 @@ HOSTILE = {
     "a directory with NUL": done(cwd="/a\0b"),
     "no directory": done(cwd=None),
     "too few blobs": done(blobs=[b""]),
-    "a difference that is none": done(blobs=[b"xxxxxxxx", b"", b"", b"", b"", b""]),
-    "sizes that are cut off": done(blobs=[b"", b"", b"xxx", b"", b"", b""]),
-    "output that does not add up": done(blobs=[b"", b"", b"\xff\0\0\0", b"x", b"", b""]),
+    "a difference that is none": done(blobs=[b"xxxxxxxx", b"", b"", b""]),
+    "a large content of nothing": done(blobs=[b"", b"", b"", b"", b"content"]),
+    "sizes that are cut off": done(blobs=[b"", b"xxx", b"", b""]),
+    "output that does not add up": done(blobs=[b"", b"\xff\0\0\0", b"x", b""]),
     "too much output": done(
-        blobs=[b"", b"", (1 << 21).to_bytes(4, "little"), b"x" * (1 << 20), b"", b""]
+        blobs=[b"", (1 << 21).to_bytes(4, "little"), b"x" * (1 << 20), b""]
     ),
-    "too much state": done(blobs=[b"", b"x" * (12 << 20), b"", b"", b"", b""]),
+    "too much state": done(parts=[1], blobs=[b""] * 4 + [b"x" * (12 << 20)]),
+    "a part that is none": done(parts=[4], blobs=[b""] * 5),
+    "parts that are no list": done(parts="all"),
+    "a picture that is no path": done(pictures=["a"]),
+    "many elements": asking("policy", {"x": [[]] * 200_000}),
+    "an operation that is none": asking("start", {"id": 1, "do": "exec"}),
+    "a request without a network": asking("start", {"id": 1, "do": "send"}, b""),
+    "a long question for news": asking("news", {"milliseconds": 1 << 40}),
 }
 
 
@@ -633,15 +722,17 @@ def test_a_hostile_worker_costs_one_call(answer: Callable[[socket.socket, Wire],
         assert sandbox.fs.read_text("/workspace/a") == "a\n"
 
 
+# TM-ISO-3
 def test_a_poisoned_state_is_forgotten(sandbox: Sandbox) -> None:
     sandbox.execute("x=1; echo a > a")
     state = session_of(sandbox).state
     session_of(sandbox).rest()
-    state.data = b"cos\nsystem\n(S'true'\ntR."
+    state.parts = (b"cos\nsystem\n(S'true'\ntR.", *state.parts[1:])
     assert sandbox.execute("echo $x").limit == "process"
     assert sandbox.execute("echo ${x-gone}; cat a").stdout == "gone\na\n"
 
 
+# TM-ISO-3
 @pytest.mark.parametrize(
     "name",
     [("os", "system"), ("agentsandbox.shell.interpreter.shell", "os.system"),
@@ -685,6 +776,7 @@ PROBES = {
 }
 
 
+# TM-ISO-1
 def test_what_a_worker_that_was_taken_over_can_do() -> None:
     """A process that is confined like a worker tries what an intruder would try."""
     program = f"""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+
+import pytest
+
 from agentsandbox import CommandRequest, Sandbox
 
 NOTE = "sudo: runs as agent, the one user of this sandbox (D-sudo)\n"
@@ -64,3 +68,12 @@ def test_an_alias_runs_other_words() -> None:
         assert sandbox.execute("echo in | bat; e A").stdout == "     1\tin\nb c\n"
         assert sandbox.fork().execute("bat nope").exit_code == 1
         assert "fd" in sandbox.command_names()
+
+
+def test_ciphers_need_a_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "cryptography.hazmat.primitives.ciphers", None)
+    script = "echo x | openssl enc -aes-256-cbc -pbkdf2 -k pw"
+    with Sandbox() as sandbox:
+        result = sandbox.execute(script)
+        assert (result.stdout, result.exit_code) == ("", 1)
+        assert "agentsandbox[crypto]" in result.stderr

@@ -129,6 +129,12 @@ def _add_sandbox_options(parser: argparse.ArgumentParser) -> None:
         help="run scripts in a process of their own, which the kernel confines (Linux)",
     )
     parser.add_argument(
+        "--script-errexit",
+        choices=("sh", "always", "never"),
+        default="sh",
+        help="which script files stop at their first error: those in sh (the default), all, none",
+    )
+    parser.add_argument(
         "--cwd", default="/workspace", metavar="PATH", help="the working directory (/workspace)"
     )
 

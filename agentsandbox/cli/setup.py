@@ -60,6 +60,7 @@ def make_sandbox(options: argparse.Namespace) -> Sandbox:
             cwd=options.cwd,
             python=options.python,
             isolation=options.isolation,
+            script_errexit=options.script_errexit,
         )
     except (SandboxError, SkillError, ValueError, TypeError, OSError) as error:
         raise SetupError(words_of(error)) from None

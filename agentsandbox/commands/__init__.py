@@ -21,6 +21,7 @@ FAMILIES = {
     "accounts": "groups id logname who whoami",
     "awk": "awk gawk=awk mawk=awk nawk=awk",
     "bc": "bc dc",
+    "cal": "cal ncal=cal",
     "checksums": "cksum shasum sum b2sum=digests md5sum=digests sha1sum=digests "
     "sha224sum=digests sha256sum=digests sha384sum=digests sha512sum=digests",
     "columns": "colrm column expand unexpand",

@@ -48,6 +48,7 @@ GROUPS = {
     ),
     "there is no index of files; use find": "locate mlocate plocate updatedb",
 
+    "data of compress (.Z) is not read here; gzip makes .gz files": "znew",
     "which, type -a and find tell where a command or a file is": "whereis",
     "grep '^TEXT' FILE finds the lines that begin with a text": "look",
     "ls -C and ls -l do the same": "dir vdir",

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader
 
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
+_OF_TEXT = frozenset(("words", "chars", "max-line-length"))
 _PAGE = 4096
 _PRINTABLE_AND_SPACE = bytes(range(9, 14)) + bytes(range(32, 127))
 _PLAIN = b"\n" + bytes(range(32, 127))
@@ -136,13 +137,13 @@ def _count_bytewise(budget: Budget, block: bytes, wanted: Sequence[str], counts:
 
 def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
     counts = _Counts()
-    bytewise = ctx.is_bytewise()
-    if not {"words", "chars", "max-line-length"} & set(wanted):
+    if _OF_TEXT.isdisjoint(wanted):
         while block := source.read(4 * BLOCK):
             ctx.budget.step()
             counts.bytes += len(block)
             counts.lines += block.count(b"\n")
         return counts
+    bytewise = ctx.is_bytewise()
     for block in line_blocks(ctx.budget, source):
         counts.bytes += len(block)
         counts.lines += block.count(b"\n")
@@ -247,7 +248,8 @@ def _write(
     """,
 )
 def wc(ctx: CommandContext, args: Arguments) -> int:
-    wanted = [column for column in _COLUMNS if args.flag(column)] or ["lines", "words", "bytes"]
+    given = dict(args.given)
+    wanted = [column for column in _COLUMNS if column in given] or ["lines", "words", "bytes"]
     names = args.operands or ["-"]
     width = _number_width(ctx, names, wanted)
     total = _Counts()
@@ -279,7 +281,8 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
             counts = _Counts()
             counts.bytes = size
         _write(ctx, counts, wanted, width, name if args.operands else None)
-        total.add(counts)
+        if len(names) > 1:
+            total.add(counts)
     if len(names) > 1:
         _write(ctx, total, wanted, width, "total")
     return ctx.status

@@ -126,8 +126,8 @@ class Host:
 
     __slots__ = (
         "_make_random", "_network", "_random", "clock", "columns", "commands", "git_remotes",
-        "hostname", "is_seeded", "locks", "memo", "network_policy", "pictures", "scheduler",
-        "started", "user",
+        "has_clock_at_home", "hostname", "is_seeded", "locks", "make_network", "memo",
+        "network_policy", "pictures", "scheduler", "started", "user",
     )  # fmt: skip
 
     def __init__(
@@ -157,6 +157,10 @@ class Host:
         self.network_policy = network
         """What may be reached; None without a network. Commands use `network`, which asks it."""
         self._network: Network | None = None
+        self.make_network: Callable[[], Network] | None = None
+        """Makes the client where requests leave in another way than by sockets of this process."""
+        self.has_clock_at_home = False
+        """Whether only the scheduler's thread may call `clock`."""
         self.commands = commands
         """The names of all commands."""
         self.git_remotes: Mapping[str, Any] = git_remotes or {}
@@ -176,6 +180,8 @@ class Host:
 
         It is there without a policy too, for the sandbox's own loopback.
         """
+        if self._network is None and self.make_network is not None:
+            self._network = self.make_network()
         if self._network is None:
             from agentsandbox.network.client import Network
 
@@ -438,8 +444,10 @@ class Command:
 
     def run(self, ctx: CommandContext) -> int:
         """Run the command and return its status. Errors get their words here and nowhere else."""
+        ctx.budget.check_time()  # a loop of few and long commands draws few steps
         ctx.manners = manners = self.manners
-        if ctx.is_bytewise():
+        env = ctx.env
+        if ("LC_ALL" in env or "LC_CTYPE" in env or "LANG" in env) and ctx.is_bytewise():
             ctx.stderr = _PlainQuotes(ctx.stderr)
             if manners.bytewise:
                 ctx.words = [bytewise(word) for word in ctx.words]

@@ -10,6 +10,9 @@ from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from agentsandbox.git.index import Index
     from agentsandbox.git.repository import Repository
 
     State = bool | str | None
@@ -31,14 +34,16 @@ class AttributeRule:
 class Attributes:
     """The attributes of the paths of a repository, read when first needed."""
 
-    def __init__(self, repository: Repository, *, from_index: bool = False) -> None:
+    def __init__(
+        self, repository: Repository, *, from_index: bool = False, index: Index | None = None
+    ) -> None:
         self.repository = repository
         self._levels: dict[bytes, list[AttributeRule]] = {}
         self._macros: dict[str, dict[str, State]] = {"binary": dict(_BINARY)}
         self._strong: list[AttributeRule] | None = None
         self._weak: list[AttributeRule] = []
         self._from_index = from_index
-        self._index = None
+        self._index = index
 
     def _read(self, data: bytes, base: bytes, origin: str) -> list[AttributeRule]:
         found: list[AttributeRule] = []
@@ -89,8 +94,8 @@ class Attributes:
 
     def _indexed(self, name: bytes, base: bytes) -> list[AttributeRule]:
         if self._index is None:
-            self._index = self.repository.index()  # type: ignore[assignment]
-        entry = self._index.get(name)  # type: ignore[attr-defined]
+            self._index = self.repository.index()
+        entry = self._index.get(name)
         if entry is None:
             return []
         return self._read(self.repository.objects.blob(entry.oid), base, decode(name))
@@ -130,6 +135,16 @@ class Attributes:
                         for inner, state in self._macros[key].items():
                             found.setdefault(inner, state)
         return {key: value for key, value in found.items() if value is not None}
+
+    def in_order(self, path: bytes, names: Iterable[str]) -> list[str]:
+        """Return names of attributes in the order in which git came to know them."""
+        seen = dict.fromkeys(("binary", "diff", "merge", "text"))
+        for level in reversed(self._rules(path)):
+            for item in reversed(level):
+                seen.update(dict.fromkeys([name for name, _ in item.states]))
+        for macro in self._macros.values():
+            seen.update(dict.fromkeys(macro))
+        return [name for name in seen if name in names]
 
     # conversion
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from agentsandbox.git.repository import Repository
 
 
+# TM-GIT-5
 def hook_path(repository: Repository, name: str) -> str | None:
     """Return the path of a hook that may run, None without one."""
     git, config = repository.git, repository.config

@@ -64,6 +64,7 @@ class UnknownRevision(Fatal):
         super().__init__(f"'{text}' is not a commit of the repository")
 
 
+# TM-GIT-8
 class HostView:
     """What the host asks about one repository."""
 

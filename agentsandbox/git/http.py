@@ -54,6 +54,7 @@ def packets(data: bytes, at: int = 0) -> Iterator[tuple[bytes | None, int]]:
         yield line, at
 
 
+# TM-GIT-7
 class HttpPeer(Peer):
     """A repository behind `http://` or `https://`."""
 
@@ -154,7 +155,7 @@ class HttpPeer(Peer):
         if depth is not None:
             lines.append(packet(f"deepen {min(depth, 0x7FFFFFFF)}\n"))
         lines.append(b"0000")
-        lines += [packet(f"have {oid}\n") for oid in _haves(target)]
+        lines += [packet(f"have {oid}\n") for oid in known_commits(target)]
         lines.append(packet("done\n"))
         data = self._request("POST", "git-upload-pack", b"".join(lines), "git-upload-pack")
         pack, cut, deepened = self._answer(data)
@@ -202,7 +203,7 @@ def _printable(text: str) -> str:
     return re.sub(r"[\x00-\x09\x0b-\x1f\x7f]", "?", text)
 
 
-def _haves(repository: Repository) -> list[str]:
+def known_commits(repository: Repository) -> list[str]:
     """Return commits that are here, the tips first."""
     found: dict[str, None] = {}
     pending = [

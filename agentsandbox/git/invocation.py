@@ -66,6 +66,7 @@ class Invocation(Surroundings):
         top = repository.worktree if repository is not None else None
         made = Invocation(self.ctx, {**self.env, **(env or {})}, top or self.cwd)
         made.settings = self.settings
+        made.accepts = self.accepts
         made.sink = [] if quiet else self.sink
         return made
 

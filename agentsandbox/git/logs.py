@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.git.graph import Graph
     from agentsandbox.git.history import Walk
     from agentsandbox.git.invocation import Invocation
+    from agentsandbox.git.notes import NoteTexts
 
 
 class LogPrinter:
@@ -60,6 +61,7 @@ class LogPrinter:
         self.always = False
         """Whether commits without differences are shown in spite of a pickaxe and such."""
         self.graph: Graph | None = None
+        self.notes: NoteTexts | None = None
         self.shown_one = False
         self.found = False
         self.rev_list = False
@@ -67,6 +69,16 @@ class LogPrinter:
         self.extra_header: list[str] = []
         self.reflog: tuple[str, str] | None = None
         """(selector, message) of the entry of a reflog."""
+
+    def take_notes(self, chosen: bool | None, *, given: bool) -> None:
+        """Take the notes to show; without a choice only with the default format."""
+        from agentsandbox.git.notes import NoteTexts
+
+        if self.repository.refs.all("refs/notes/"):
+            texts = NoteTexts(self.repository)
+            self.pretty.note_of = lambda oid: decode(texts.of(oid) or b"")
+            if chosen or (chosen is None and not given):
+                self.notes = texts
 
     def filter_decorations(self, included: list[str], excluded: list[str]) -> None:
         """Show only the references that match."""
@@ -296,6 +308,8 @@ class LogPrinter:
             body += "\n" + message
         elif self.format != "raw":
             body += "\n"
+        if self.notes is not None:
+            body += self.notes.shown(commit.oid)
         self._message(body)
 
     def _first_line(self, commit: Commit, parent: str | None) -> str:

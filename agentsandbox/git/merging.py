@@ -37,6 +37,8 @@ class Options:
         self.style = config.get("merge.conflictstyle", "merge")
         self.favor = ""
         self.algorithm = "histogram"
+        self.folders = config.get("merge.directoryrenames", "conflict").lower()
+        """What is done with files in directories that the other side renamed."""
         self.renames = config.flag(
             "merge.renames", config.get("diff.renames", "true") not in ("false", "no", "off", "0")
         )
@@ -51,10 +53,12 @@ class Merged:
         """The versions of the paths with conflicts."""
         self.messages: list[tuple[bytes, str]] = []
         self.tree = EMPTY_TREE
+        self.is_split = False
+        """Whether it is not clear where files of a renamed directory belong."""
 
     @property
     def is_clean(self) -> bool:
-        return not self.stages
+        return not self.stages and not self.is_split
 
     def texts(self) -> list[str]:
         """Return the messages in the order in which they are printed."""
@@ -85,22 +89,78 @@ class TreeMerge:
         """Return the merge of trees."""
         flat = [flat_tree(self.objects, tree) for tree in (base, ours, theirs)]
         self.budget.step(1 + sum(len(tree) for tree in flat))
+        follows = self.options.renames and base is not None
+        before, ours_tree, theirs_tree = flat
+        left = right = {}
+        moved: dict[bytes, bytes] = {}
+        if follows:
+            left, right = self._renames(before, ours_tree), self._renames(before, theirs_tree)
+            moved = self._follow_folders(before, (ours_tree, theirs_tree), (left, right))
         names = sorted(set().union(*flat))
         for path in names:
             self._paths[path] = [tree.get(path) for tree in flat]
-        if self.options.renames and base is not None:
-            self._follow_renames(*flat)
+        if follows:
+            self._follow_renames(before, ours_tree, theirs_tree, left, right)
         for path in sorted(self._paths):
-            self._one(path, *self._paths[path])
+            versions = self._paths[path]
+            self._one(path, *versions)
+            if path in moved and path not in self.result.stages:
+                self.result.stages[path] = {
+                    stage: side for stage, side in enumerate(versions, 1) if side is not None
+                }
         self._part_files_and_folders()
         self.result.tree = write_files(self.repository, self.result.files)
         return self.result
 
     # renames
 
-    def _follow_renames(self, base: Tree, ours: Tree, theirs: Tree) -> None:
+    def _follow_folders(
+        self, base: Tree, sides: tuple[Tree, Tree],
+        renames: tuple[dict[bytes, bytes], dict[bytes, bytes]],
+    ) -> dict[bytes, bytes]:  # fmt: skip
+        """Move files into directories that the other side renamed; return the conflicts."""
+        setting = self.options.folders
+        if self.depth or setting in ("", "false", "no", "off", "0"):
+            return {}
+        if not (renames[0] or renames[1]):
+            return {}
+        from agentsandbox.git.folder_renames import FolderRenames
+
+        found = FolderRenames(base, sides, renames, self._note)
+        self.result.is_split = found.is_split
+        conflicts: dict[bytes, bytes] = {}
+        asks = setting not in ("true", "yes", "on", "1")
+        pending = [(number, move) for number in (0, 1) for move in found.moves(number)]
+        self.result.is_split = found.is_split
+        for number, move in pending:
+            own, other = self.labels[0], self.labels[2]
+            if number:
+                own, other = other, own
+            sides[number][move.new] = sides[number].pop(move.path)
+            what = f"{decode(move.path)} added in {own}"
+            for old, new in list(renames[number].items()):
+                if new == move.path:
+                    del renames[number][old]
+            if move.old != move.path:
+                renames[number][move.old] = move.new
+                what = f"{decode(move.old)} renamed to {decode(move.path)} in {own},"
+            text = f"{what} inside a directory that was renamed in {other}"
+            if asks:
+                conflicts[move.new] = move.path
+                self._note(
+                    move.new,
+                    f"CONFLICT (file location): {text}, suggesting it should perhaps be moved to "
+                    f"{decode(move.new)}.",
+                )
+            else:
+                self._note(move.new, f"Path updated: {text}; moving it to {decode(move.new)}.")
+        return conflicts
+
+    def _follow_renames(
+        self, base: Tree, ours: Tree, theirs: Tree, left: dict[bytes, bytes],
+        right: dict[bytes, bytes],
+    ) -> None:  # fmt: skip
         # long: the cases of a path that both sides touched
-        left, right = self._renames(base, ours), self._renames(base, theirs)
         for old in sorted(left.keys() | right.keys()):
             one, two = left.get(old), right.get(old)
             before = base[old]

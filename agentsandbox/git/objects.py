@@ -130,12 +130,18 @@ def parse_tree(data: bytes) -> list[Entry]:
     while at < size:
         end = find(b"\0", at)
         if end < 0 or end + 21 > size:
-            raise ValueError("truncated tree")
+            raise ValueError("too-short tree object")
         mode, space, name = data[at:end].partition(b" ")
         if not space or not name:
-            raise ValueError("malformed tree entry")
+            raise ValueError(
+                "empty filename in tree entry" if mode else "malformed mode in tree entry"
+            )
         at = end + 21
-        found.append((name, int(mode, 8), hexlify(data[end + 1 : at]).decode("ascii")))
+        try:
+            number = int(mode, 8)
+        except ValueError:
+            raise ValueError("malformed mode in tree entry") from None
+        found.append((name, number, hexlify(data[end + 1 : at]).decode("ascii")))
     return found
 
 
@@ -203,6 +209,7 @@ class Cache:
         self.size += len(found[1]) + 200
 
 
+# TM-GIT-4
 class ObjectStore:
     """The object database of a repository."""
 
@@ -425,6 +432,10 @@ class ObjectStore:
         found = self.cache.commits.get(oid) if self._is_known(oid) else None
         if found is None:
             found = Commit(oid, self.expect(oid, "commit"))
+            if not all(is_object_name(each) for each in (found.tree, *found.parents)):
+                raise Plain(
+                    f"error: bogus commit object {oid}\nfatal: unable to parse commit {oid}", 128
+                )
             self.cache.commits[oid] = found
         return found
 
@@ -510,21 +521,33 @@ class ObjectStore:
         if oid in self._made:
             return oid
         self.budget.step(1 + len(data) // 4096)
-        folder = f"{self.folder}/{oid[:2]}"
-        path = f"{folder}/{oid[2:]}"
+        path = f"{self.folder}/{oid[:2]}/{oid[2:]}"
         if not self.fs.exists(path) and not any(
             pack.find(oid) is not None for pack in self.packs()
         ):
-            packed = zlib.compress(head + data, self.level)
-            permissions = 0o444 & ~self.umask
-            try:
-                self._place(path, packed, permissions)
-            except FileNotFoundError:
-                self.fs.mkdir(folder, 0o777 & ~self.umask)
-                self._place(path, packed, permissions)
+            self._write_file(oid, head + data)
         self._made.add(oid)
         self._present.add(oid)
         return oid
+
+    def write_loose(self, kind: str, data: bytes) -> str:
+        """Write a loose object, also if it is in a pack, and return its name."""
+        head = b"%s %d\0" % (encode(kind), len(data))
+        oid = sha1(head + data).hexdigest()
+        self.budget.step(1 + len(data) // 4096)
+        self._write_file(oid, head + data)
+        return oid
+
+    def _write_file(self, oid: str, text: bytes) -> None:
+        folder = f"{self.folder}/{oid[:2]}"
+        path = f"{folder}/{oid[2:]}"
+        packed = zlib.compress(text, self.level)
+        permissions = 0o444 & ~self.umask
+        try:
+            self._place(path, packed, permissions)
+        except FileNotFoundError:
+            self.fs.mkdir(folder, 0o777 & ~self.umask)
+            self._place(path, packed, permissions)
 
     def _place(self, path: str, data: bytes, permissions: int) -> None:
         """Write a file that is complete as soon as it has its name."""

@@ -11,29 +11,49 @@ it accepted is known from the tracking branches of the sandbox's repository.
 
 from __future__ import annotations
 
-from agentsandbox.git.errors import Fatal, GitError
+from agentsandbox.git.errors import Fatal, GitError, MissingObject
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL, Cache
 from agentsandbox.git.offers import GitPush, GitUpdate
-from agentsandbox.git.packing import Missing, copy_objects, make_pack
+from agentsandbox.git.packing import (
+    Missing,
+    check_connected,
+    copy_objects,
+    make_pack,
+    receive_pack,
+)
+from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.remotes import LocalPeer, Peer, Update, find_remote, say_remote, shallow_of
 from agentsandbox.git.repository import Repository, is_repository
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _QUARANTINE = "refs/quarantine/"
 
 
 def open_offered(git: Invocation, name: str, offered: object) -> Peer:
     """Return the remote that the host offers under a name or URL."""
+    if isinstance(offered, Offer):
+        return offered.open(git, name)
     if isinstance(offered, str):
-        return FolderPeer(_host_repository(git, offered), name)
+        return FolderPeer(host_repository(git, offered), name)
     return FunctionPeer(git, name, offered)  # type: ignore[arg-type]
 
 
-def _host_repository(git: Invocation, folder: str) -> Repository:
+class Offer:
+    """A remote that another process has."""
+
+    __slots__ = ()
+
+    def open(self, git: Invocation, name: str) -> Peer:
+        """Return the other side, as `open_peer` does."""
+        raise NotImplementedError
+
+
+def host_repository(git: Invocation, folder: str) -> Repository:
+    """Return the repository in a folder of the host; Fatal if there is none."""
     from agentsandbox.kernel.fs.host import HostFileSystem
 
     try:
@@ -56,6 +76,7 @@ def _idents(git: Invocation) -> dict[str, str]:
     return {name: value for name, value in git.env.items() if name.startswith("GIT_COMMITTER_")}
 
 
+# TM-GIT-9
 class FolderPeer(LocalPeer):
     """A repository in a folder of the host, whose pushes wait in quarantine."""
 
@@ -83,25 +104,45 @@ class FolderPeer(LocalPeer):
             return
         copy_objects(source.objects, repository, missing.names())
         for update in wanted:
-            reason = self._store(update)
+            reason = self._store(update.name, update.new)
             if reason:
                 update.status, update.reason = "remote rejected", reason
         if any(update.status == "ok" for update in wanted):
             say_remote(git, "the push waits for the host's review")
 
-    def _store(self, update: Update) -> str:
+    def take(self, updates: Sequence[GitUpdate], pack: bytes) -> list[str]:
+        """Take the objects of a pack, and put references into quarantine.
+
+        Return for each why it was refused, "" if it was not. The pack comes from whom nobody
+        trusts: Fatal if it is corrupt, and an object that lacks others is refused.
+        """
+        repository = self.repository
+        new = set(receive_pack(repository, pack))
+        reasons = []
+        for update in updates:
+            try:
+                if update.new != NULL:
+                    check_connected(repository, [update.new], new)
+            except MissingObject:
+                reasons.append("missing necessary objects")
+                continue
+            is_name = is_ref_name(update.ref)
+            reasons.append(self._store(update.ref, update.new) if is_name else "funny refname")
+        return reasons
+
+    def _store(self, name: str, new: str) -> str:
         """Put one reference into quarantine and return why not, "" if it is there."""
         refs = self.repository.refs
-        if not update.name.startswith("refs/") or update.name.startswith(_QUARANTINE):
+        if not name.startswith("refs/") or name.startswith(_QUARANTINE):
             return "funny refname"
-        waiting = _QUARANTINE + update.name.removeprefix("refs/")
-        if update.new == NULL:
-            if refs.read(update.name) is not None:
+        waiting = _QUARANTINE + name.removeprefix("refs/")
+        if new == NULL:
+            if refs.read(name) is not None:
                 return "the host's references are not deleted"
             refs.delete(waiting)
             return ""
         try:
-            refs.write(waiting, update.new, "push", deref=False)
+            refs.write(waiting, new, "push", deref=False)
         except GitError:
             return "failed to update ref"
         return ""

@@ -149,11 +149,15 @@ def parse_options(
     *,
     stop: bool = False,
     keep_unknown: bool = False,
+    bare: Sequence[str] = (),
+    number: str = "",
 ) -> Options:
     """Return the options of a command line; BadUsage with git's words for a wrong one.
 
     stop          the first operand ends the options
     keep_unknown  unknown options are operands
+    bare          words that are options without dashes
+    number        the option that -NUMBER stands for
     """
     table = table_of(usage)
     found = Options()
@@ -166,7 +170,11 @@ def parse_options(
             found.before_dashes = len(found.operands)
             found.operands += reversed(pending)
             break
-        if word == "-" or not word.startswith("-"):
+        if word in bare:
+            found.order.append((word, None, False))
+        elif number and word[:1] == "-" and word[1:].isdecimal() and len(word) < 10:
+            found._add(table.long[number], word[1:])
+        elif word == "-" or not word.startswith("-"):
             found.operands.append(word)
             if stop:
                 found.operands += reversed(pending)

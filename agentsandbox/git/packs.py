@@ -59,6 +59,7 @@ class _Names:
         return self.data[self.start + 20 * at : self.start + 20 * at + 20]
 
 
+# TM-GIT-4
 class Pack:
     """One pack and its index."""
 
@@ -197,26 +198,34 @@ class Pack:
         return distance, at
 
     def _patched(self, base: bytes, delta: bytes, budget: Budget) -> bytes:
-        size, at = 0, 0
-        for number in range(2):  # the size of the base, then that of the result
-            size = shift = 0
-            while True:
-                if at >= len(delta) or shift > 60:
-                    raise self._corrupt()
-                byte = delta[at]
-                at += 1
-                size |= (byte & 0x7F) << shift
-                shift += 7
-                if not byte & 0x80:
-                    break
-            if number == 0 and size != len(base):
-                raise self._corrupt()
-        budget.charge(size)
-        budget.step(1 + size // 4096)
         try:
-            return b"".join(apply_delta(base, delta))
-        except (ValueError, AssertionError, IndexError, ApplyDeltaError):
+            return patched(base, delta, budget)
+        except ValueError:
             raise self._corrupt() from None
+
+
+def patched(base: bytes, delta: bytes, budget: Budget) -> bytes:
+    """Return a content with a delta applied; ValueError if it does not fit."""
+    size, at = 0, 0
+    for number in range(2):  # the size of the base, then that of the result
+        size = shift = 0
+        while True:
+            if at >= len(delta) or shift > 60:
+                raise ValueError("a delta that is cut off")
+            byte = delta[at]
+            at += 1
+            size |= (byte & 0x7F) << shift
+            shift += 7
+            if not byte & 0x80:
+                break
+        if number == 0 and size != len(base):
+            raise ValueError("a delta for another base")
+    budget.charge(size)
+    budget.step(1 + size // 4096)
+    try:
+        return b"".join(apply_delta(base, delta))
+    except (AssertionError, IndexError, ApplyDeltaError):
+        raise ValueError("a delta that is corrupt") from None
 
 
 def open_pack(fs: FileSystem, path: str, budget: Budget) -> Pack | None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _HFS_IGNORED = re.compile(
     rb"\xe2\x80[\x8c-\x8f]|\xe2\x80[\xaa-\xae]|\xe2\x81[\xaa-\xaf]|\xef\xbb\xbf"
 )
+_HFS_MAY = re.compile(rb"[\xe2\xef]")
 _PLAIN = re.compile(rb"[\w.+@,=~/ -]*\Z")
 _DOT_GIT = re.compile(rb"(?:\.git|git~1)(?=[. ]*(?:\Z|:))", re.IGNORECASE)
 _MODULES = re.compile(
@@ -31,9 +32,10 @@ def is_dot_git(part: bytes) -> bool:
     """Whether a component is `.git`, as some filesystem understands it."""
     if _DOT_GIT.match(part):
         return True
-    return b"\xe2" in part and _HFS_IGNORED.sub(b"", part).lower() == b".git"
+    return bool(_HFS_MAY.search(part)) and _HFS_IGNORED.sub(b"", part).lower() == b".git"
 
 
+# TM-GIT-1
 def is_safe_path(path: bytes, mode: int = 0) -> bool:
     """Whether a path may be in an index or a tree, and be checked out."""
     if not path or path[:1] == b"/" or b"\0" in path:
@@ -42,20 +44,21 @@ def is_safe_path(path: bytes, mode: int = 0) -> bool:
     for part in path.split(b"/"):
         if part in (b"", b".", b".."):
             return False
-        if part[:1] in b".gG\xe2" and (is_dot_git(part) or (link and _is_modules(part))):
+        if part[:1] in b".gG\xe2\xef" and (is_dot_git(part) or (link and _is_modules(part))):
             return False
         if b"\\" in part and any(
             is_dot_git(piece) or piece == b".." for piece in part.split(b"\\")
         ):
             return False
-        if b"\xe2" in part and is_dot_git(part):
+        if _HFS_MAY.search(part) and is_dot_git(part):
             return False
     return True
 
 
 def _is_modules(part: bytes) -> bool:
     return _MODULES.match(part) is not None or (
-        b"\xe2" in part and _HFS_IGNORED.sub(b"", part).lower() == b".gitmodules"
+        bool(_HFS_MAY.search(part))
+        and _HFS_IGNORED.sub(b"", part).lower() == b".gitmodules"
     )
 
 

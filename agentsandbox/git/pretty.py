@@ -106,6 +106,7 @@ class Pretty:
         self.log_entry: Callable[[str, str], str] | None = None
         """Returns %gd and such of a reflog walk."""
         self.source: Callable[[str], str] = lambda oid: ""
+        self.note_of: Callable[[str], str] = lambda oid: ""
         self.abbrev = repository.abbrev
         self._compiled: dict[str, list[str | tuple[str, str]]] = {}
         self._mailmap: Mailmap | None = None
@@ -288,9 +289,7 @@ class Mailmap:
                 pass
         for line in text.split("\n"):
             repository.git.budget.step()
-            found = re.fullmatch(
-                r"([^<]*+)<([^<>]*+)>(?:([^<]*+)<([^<>]*+)>)?+\s*+(?:#.*)?", line
-            )
+            found = re.fullmatch(r"([^<]*+)<([^<>]*+)>(?:([^<]*+)<([^<>]*+)>)?+\s*+(?:#.*)?", line)
             if found is None or found[1].lstrip().startswith("#"):
                 continue
             name, mail, old_name, old_mail = found.groups()
@@ -314,9 +313,9 @@ class Mailmap:
 
 _PIECE = re.compile(
     r"%(?P<sign>[-+ ])?(?:"
-    r"(?P<hex>x[0-9a-fA-F]{2})|C\((?P<color>[^)]{0,1000}+)\)|C(?P<simple>red|green|blue|reset)"
-    r"|w\((?P<wrap>[^)]{0,100}+)\)|(?P<pad><\||>>|><|<|>)\|?\((?P<padding>[^)]{0,100}+)\)"
-    r"|\((?P<long>[^)]{0,1000}+)\)|(?P<two>[ac][nNeElLdDrtiIsh]|g[dDnNeEs]|G[?GSKFPT])|(?P<one>[a-zA-Z%])"
+    r"(?P<hex>x[0-9a-fA-F]{2})|C\((?P<color>[^()]{0,1000}+)\)|C(?P<simple>red|green|blue|reset)"
+    r"|w\((?P<wrap>[^()]{0,100}+)\)|(?P<pad><\||>>|><|<|>)\|?\((?P<padding>[^()]{0,100}+)\)"
+    r"|\((?P<long>[^()]{0,1000}+)\)|(?P<two>[ac][nNeElLdDrtiIsh]|g[dDnNeEs]|G[?GSKFPT])|(?P<one>[a-zA-Z%])"
     r")"
 )
 _DATES = {
@@ -461,7 +460,7 @@ class _Expansion:
         if letter == "e":
             return decode(commit.encoding)
         if letter == "N":
-            return ""
+            return pretty.note_of(commit.oid)
         if letter == "S":
             return pretty.source(commit.oid)
         if letter in "dD":

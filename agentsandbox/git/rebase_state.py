@@ -137,28 +137,35 @@ class RebaseState:
         when = decode(ident.rpartition(b"> ")[2])
         self.write(
             "author-script",
-            f"GIT_AUTHOR_NAME={_quoted(person.name)}\nGIT_AUTHOR_EMAIL={_quoted(person.mail)}\n"
-            f"GIT_AUTHOR_DATE={_quoted('@' + when)}\n",
+            f"GIT_AUTHOR_NAME={quoted(person.name)}\nGIT_AUTHOR_EMAIL={quoted(person.mail)}\n"
+            f"GIT_AUTHOR_DATE={quoted('@' + when)}\n",
         )
 
     def author(self) -> dict[str, str] | None:
         """Return the settings that `save_author` wrote, None if they are not well-formed."""
-        found = {}
-        for line in self.line("author-script").split("\n"):
-            key, _, value = line.partition("=")
-            text = _unquoted(value)
-            if text is None:
-                return None
-            found[key] = text
-        names = {"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE"}
-        return found if found.keys() == names else None
+        return parse_author(self.line("author-script"))
 
 
-def _quoted(text: str) -> str:
+def parse_author(text: str) -> dict[str, str] | None:
+    """Return the settings of an `author-script`, None if they are not well-formed."""
+    found = {}
+    for line in text.rstrip("\n").split("\n"):
+        key, _, value = line.partition("=")
+        plain = unquoted(value)
+        if plain is None:
+            return None
+        found[key] = plain
+    names = {"GIT_AUTHOR_NAME", "GIT_AUTHOR_EMAIL", "GIT_AUTHOR_DATE"}
+    return found if found.keys() == names else None
+
+
+def quoted(text: str) -> str:
+    """Return a text in single quotes, for a shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def _unquoted(text: str) -> str | None:
+def unquoted(text: str) -> str | None:
+    """Return what stands in single quotes, None if it is not well-formed."""
     pieces = text.split("'\\''")
     whole = "'".join(pieces)
     if len(whole) < 2 or whole[0] != "'" or whole[-1] != "'":

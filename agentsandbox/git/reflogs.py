@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.git.dates import show_date
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.history import merge_bases
@@ -48,13 +46,14 @@ class ReflogWalk:
         self.dated = dated
         self.entries: list[tuple[str, int, LogEntry]] = []
         for name in names or ["HEAD"]:
-            found = re.fullmatch(r"(.*)@\{([^}]*)\}", name)
             start = 0
-            base = name
-            if found is not None:
-                base = found[1] or "HEAD"
-                if found[2].isdigit():
-                    start = int(found[2][:8])
+            base, at, place = name.rpartition("@{")
+            if not (at and place.endswith("}") and place.count("}") == 1):
+                base = name
+            else:
+                base, place = base or "HEAD", place[:-1]
+                if place.isdigit():
+                    start = int(place[:8])
                 else:
                     self.dated = True
             log = git.repository.refs.read_log(full_name(git, base))

@@ -58,6 +58,7 @@ class LogEntry:
         self.message = message
 
 
+# TM-GIT-3
 class Refs:
     """The references of a repository."""
 

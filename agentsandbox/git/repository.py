@@ -31,6 +31,7 @@ _EXTENSIONS = {
 }
 
 
+# TM-GIT-6
 class Repository:
     """A repository as one call of git sees it."""
 
@@ -198,8 +199,18 @@ class Repository:
 
     def write_index(self, index: Index) -> None:
         """Replace the index file."""
-        self.smudge(index)
         path = self.index_path
+        lock, data = self.lock_index(path, index)
+        try:
+            self.fs.rename(lock, path)
+        except BaseException:
+            self.fs.unlink(lock)
+            raise
+        _memo(self.git)[f"index {path}"] = (data, index.copy())
+
+    def lock_index(self, path: str, index: Index) -> tuple[str, bytes]:
+        """Write an index to the lock file of a path; return its name and content."""
+        self.smudge(index)
         lock = f"{path}.lock"
         permissions = 0o666 & ~self.git.ctx.umask
         try:
@@ -215,12 +226,10 @@ class Repository:
                 file.write(data)
             finally:
                 file.release()
-            self.fs.rename(lock, path)
         except BaseException:
-            if self.fs.exists(lock, follow=False):
-                self.fs.unlink(lock)
+            self.fs.unlink(lock)
             raise
-        _memo(self.git)[f"index {path}"] = (data, index.copy())
+        return lock, data
 
     # people
 

@@ -65,10 +65,9 @@ class Resolver:
         # long: the suffixes, from the last one on
         if depth > 100 or len(text) > 4096 or "\0" in text:
             return None
-        found = re.match(r"(?s)(.*?)\^\{([^}]*)\}\Z", text) if text.endswith("}") else None
         if text.endswith("}") and "^{" in text:
             base, _, inner = text.rpartition("^{")
-            if found is not None and not inner[:-1].startswith("/") and ":" not in base:
+            if inner.count("}") == 1 and not inner[:-1].startswith("/") and ":" not in base:
                 return self._peeled(base, inner[:-1], depth)
             if ":" not in text.split("^{", 1)[0]:
                 base, _, inner = text.partition("^{")
@@ -178,7 +177,7 @@ class Resolver:
     def _basic(self, text: str, kind: str) -> str | None:
         if text == "@":
             text = "HEAD"
-        elif text.startswith("@{") or re.search(r"@\{[^}]*\}\Z", text):
+        elif text.startswith("@{") or _ends_in_log_entry(text):
             return self._by_log(text)
         if is_object_name(text.lower()) and len(text) == 40:
             return text.lower()
@@ -581,3 +580,9 @@ class Revisions:
 def describe_error(error: GitError) -> str:
     """Return an error with its prefix."""
     return f"{error.prefix}{error.message}"
+
+
+def _ends_in_log_entry(text: str) -> bool:
+    """Whether a text ends in @{…}."""
+    _, at, place = text.rpartition("@{")
+    return bool(at) and place.endswith("}") and place.count("}") == 1

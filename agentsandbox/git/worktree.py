@@ -47,6 +47,7 @@ def mode_of(info: Stat, *, file_mode: bool = True, known: int = 0) -> int:
     return 0o100755 if info.mode & 0o100 else 0o100644
 
 
+# TM-GIT-2
 class Worktree:
     """Reads and writes the files of a repository's worktree."""
 
@@ -440,9 +441,10 @@ class _Scanner:
             there, kinds = self.fs.scan(where)
         except OSError:
             return
-        if there == (folder.sorted if same else folder.names):
+        replaced = frozenset[str]() if same else _replaced(folder, there, kinds)
+        if there == (folder.sorted if same else folder.names) and not replaced:
             return
-        tracked = frozenset(folder.names)
+        tracked = frozenset(folder.names) - replaced
         base = path + b"/" if path else b""
         for name, kind in zip(there, kinds, strict=True):
             self.budget.step()
@@ -568,8 +570,27 @@ class _Scanner:
                 and (self.ignored == "traditional")
             ):
                 self.found.ignored.append(folder + b"/")
+            elif self.untracked == "normal" and self.ignored == "traditional":
+                self.found.ignored += _collapsed(inner.found, folder)
             else:
                 self.found.ignored += inner.found.ignored
+
+
+def _collapsed(found: Scan, folder: bytes) -> list[bytes]:
+    """Return the ignored paths below a directory; one path for a directory without others."""
+    mixed = {folder}
+    for path in found.untracked:
+        at = path.rfind(b"/", 0, len(path) - 1)
+        while at > len(folder) and path[:at] not in mixed:
+            mixed.add(path[:at])
+            at = path.rfind(b"/", 0, at)
+    shown: list[bytes] = []
+    for path in found.ignored:
+        at = path.find(b"/", len(folder) + 1)
+        while 0 <= at < len(path) - 1 and path[:at] in mixed:
+            at = path.find(b"/", at + 1)
+        shown.append(path if at < 0 else path[: at + 1])
+    return list(dict.fromkeys(shown))
 
 
 def smudge_racy(repository: Repository, index: Index) -> None:
@@ -604,3 +625,16 @@ def refuse_beyond_link(tree: Worktree, path: bytes, shown: str) -> None:
         except OSError:
             return
         at = path.find(b"/", at + 1)
+
+
+def _replaced(folder: Folder, there: list[str], kinds: list[int]) -> frozenset[str]:
+    """Return the names of files of the index where a directory is now; not those of submodules."""
+    directories = {name for name, kind in zip(there, kinds, strict=True) if kind == _DIRECTORY}
+    found = directories.intersection(folder.names)
+    if found:
+        found -= {
+            name
+            for name, entry in zip(folder.names, folder.entries, strict=True)
+            if entry.mode == SUBMODULE
+        }
+    return frozenset(found)

@@ -36,6 +36,8 @@ import zoneinfo
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentsandbox.limits import Limits
 
 _MIB = 1 << 20
@@ -48,14 +50,25 @@ _PR_SET_PDEATHSIG, _PR_SET_SECCOMP, _PR_SET_NO_NEW_PRIVS = 1, 22, 38
 _SIGKILL = 9
 
 
-def confine(limits: Limits) -> dict[str, str]:
-    """Give up everything that scripts do not need; return what is in force, layer by layer."""
+# TM-ISO-1
+def confine(
+    limits: Limits, addresses: int = 0, memory: int = 0, folders: Sequence[str] = ()
+) -> dict[str, str]:
+    """Give up everything that scripts do not need; return what is in force, layer by layer.
+
+    addresses  bytes of address space that guests reserve besides
+    memory     bytes of memory that guests may use besides
+    folders    what guests read besides
+    """
     libc = ctypes.CDLL(None, use_errno=True)
-    report = {"memory": _limit_memory(limits), "resources": _limit_resources()}
+    report = {
+        "memory": _limit_memory(limits, addresses, memory),
+        "resources": _limit_resources(),
+    }
     if libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
         reason = _reason()
         return {**report, **dict.fromkeys(("landlock", "seccomp"), f"not in force: {reason}")}
-    report["landlock"] = _landlock(libc)
+    report["landlock"] = _landlock(libc, folders)
     report["seccomp"] = _seccomp(libc)
     return report
 
@@ -74,13 +87,20 @@ def _reason() -> str:
 # limits
 
 
-def _limit_memory(limits: Limits) -> str:
-    """Limit the address space to what is there and what the sandbox's limits allow."""
+def _limit_memory(limits: Limits, addresses: int, memory: int) -> str:
+    """Limit memory to what is there and what the sandbox's limits allow.
+
+    The address space is enough for that, but a guest reserves 4 GiB of it and uses less. So what
+    can be written is limited too (RLIMIT_DATA): private memory, whatever it was reserved as.
+    """
     with open("/proc/self/statm", encoding="ascii") as file:
-        now = int(file.read().split()[0]) * resource.getpagesize()
-    further = limits.total_bytes + limits.output_bytes
+        sizes = file.read().split()
+    now, written = (int(sizes[at]) * resource.getpagesize() for at in (0, 5))
+    further = limits.total_bytes + limits.output_bytes + memory
     further += _VALUES * limits.value_bytes + _SPARE_MEMORY
-    _lower(resource.RLIMIT_AS, now + further)
+    _lower(resource.RLIMIT_AS, now + further + addresses)
+    if addresses:
+        _lower(resource.RLIMIT_DATA, written + further)
     return f"in force: {further // _MIB} MiB besides the interpreter's own {now // _MIB} MiB"
 
 
@@ -109,7 +129,7 @@ _FILE_RIGHTS = ((1, 13), (2, 14), (3, 15), (5, 16))
 _NETWORK_SINCE, _SCOPES_SINCE = 4, 6
 
 
-def _landlock(libc: ctypes.CDLL) -> str:
+def _landlock(libc: ctypes.CDLL, further: Sequence[str]) -> str:
     version = libc.syscall(_CREATE_RULESET, None, ctypes.c_size_t(0), _VERSION_FLAG)
     if version < 1:
         return f"not in force: {_reason()}"
@@ -122,7 +142,8 @@ def _landlock(libc: ctypes.CDLL) -> str:
     if rules < 0:
         return f"not in force: {_reason()}"
     try:
-        folders = [path for path in _readable() if _allow(libc, rules, path)]
+        wanted = dict.fromkeys([*_readable(), *further])
+        folders = [path for path in wanted if _allow(libc, rules, path)]
         if libc.syscall(_RESTRICT_SELF, rules, 0) != 0:
             return f"not in force: {_reason()}"
     finally:

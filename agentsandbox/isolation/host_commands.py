@@ -16,7 +16,7 @@ from random import Random
 from time import time
 
 from agentsandbox.contract.command import CommandContext, Host
-from agentsandbox.errors import CommandError, PipeClosed, Unwind
+from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.isolation.messages import Message, ProtocolError, packed, unpacked
 from agentsandbox.isolation.proxies import Mounts
 from agentsandbox.kernel.fs.base import os_error
@@ -32,7 +32,8 @@ from agentsandbox.kernel.streams import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+    from contextvars import Context
     from typing import Any, Never
 
     from greenlet import greenlet
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
 
     Answer = dict[str, Any]
+    Pause = Callable[[float | None, Awaitable[Any] | None], Any]
 
 MOST = 64
 """Commands of the host that run at a time in one sandbox."""
@@ -56,7 +58,7 @@ class HostCommands:
     status.
     """
 
-    __slots__ = ("_budget", "_clock", "_commands", "_driver", "_names", "_running")
+    __slots__ = ("_budget", "_clock", "_commands", "_driver", "_names", "_pause", "_running")
 
     def __init__(
         self,
@@ -64,11 +66,13 @@ class HostCommands:
         names: tuple[str, str],
         budget: Budget,
         clock: Callable[[], float] | None,
+        pause: Pause | None,
     ) -> None:
         self._commands = commands
         self._names = names
         self._budget = budget
         self._clock = clock or time
+        self._pause = pause
         self._running: dict[int, tuple[greenlet, greenlet]] = {}
         """Each command's greenlet, and the one that it was left in."""
         self._driver: greenlet | None = None
@@ -81,12 +85,12 @@ class HostCommands:
         number = message.number("id")
         if command is None or number in self._running or len(self._running) >= MOST:
             raise ProtocolError("a command that cannot be")
-        cwd, *words = unpacked(message.parts(2)[0])
+        cwd, called, *words = unpacked(message.parts(2)[0])
         env = dict([pair.split("=", 1) for pair in unpacked(message.blobs[1]) if "=" in pair])
         umask = message.number("umask", 0, 0o777)
 
         def body(_: object) -> Answer:
-            return self._run(command, words, cwd, env, umask)
+            return self._run(command, called, words, cwd, env, umask)
 
         started = greenlet(body)
         self._running[number] = started, started
@@ -140,13 +144,25 @@ class HostCommands:
             left.throw(PipeClosed())
 
     def _run(
-        self, command: Command, words: list[str], cwd: str, env: dict[str, str], umask: int
+        self,
+        command: Command,
+        called: str,
+        words: list[str],
+        cwd: str,
+        env: dict[str, str],
+        umask: int,
     ) -> Answer:
         scheduler = Scheduler(self._budget)
+        if self._pause is not None:
+            scheduler.pause = partial(_wait, self._pause)
         scheduler.begin(self._budget)
         user, hostname = self._names
+        host = Host(
+            clock=self._clock, random=Random, scheduler=scheduler, user=user, hostname=hostname
+        )
+        host.make_network = _refuse_network
         context = CommandContext(
-            command.name,
+            called,
             words,
             stdin=_Input(self.ask),
             stdout=_Output(self.ask, 1),
@@ -157,17 +173,58 @@ class HostCommands:
             budget=self._budget,
             run=partial(_run_another, self.ask),
             start=_refuse_start,
-            host=Host(
-                clock=self._clock, random=Random, scheduler=scheduler, user=user, hostname=hostname
-            ),
+            host=host,
             umask=umask,
         )
         try:
             return {"status": command.run(context) & 255}
+        except LimitReached as error:
+            return {"status": 141, "unwound": True, "limit": error.limit}
         except Unwind:
             return {"status": 141, "unwound": True}
         finally:
             scheduler.end()
+
+
+def _wait(pause: Pause, seconds: float | None, awaitable: Awaitable[Any] | None) -> Any:
+    """Wait in the host's event loop.
+
+    A coroutine of a command runs here, in the greenlet of its command, which may be left for the
+    worker at any time; the event loop sees only what the coroutine waits for.
+    """
+    if awaitable is None:
+        return pause(seconds, None)
+    context = pause(None, _context())
+    steps = awaitable.__await__()
+    step, value = steps.send, None
+    while True:
+        try:
+            waited = context.run(step, value)
+        except StopIteration as end:
+            return end.value
+        try:
+            step, value = steps.send, pause(None, _Waited(waited))
+        except BaseException as error:  # noqa: BLE001 - raised where the coroutine waits
+            step, value = steps.throw, error
+
+
+async def _context() -> Context:
+    """Return the context variables of the task that executes."""
+    from contextvars import copy_context
+
+    return copy_context()
+
+
+class _Waited:
+    """What a coroutine has handed to its event loop."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __await__(self) -> Generator[Any, Any, Any]:
+        return (yield self._value)
 
 
 def _error_of(reply: Message) -> OSError:
@@ -248,3 +305,9 @@ def _run_another(
 
 def _refuse_start(*_: object, **__: object) -> Never:
     raise CommandError("ctx.start with isolation='process' is not supported: use ctx.run", 126)
+
+
+def _refuse_network() -> Never:
+    raise CommandError(
+        "ctx.host.network with isolation='process' is not supported: the ports are elsewhere", 126
+    )

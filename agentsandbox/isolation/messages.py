@@ -3,8 +3,10 @@
     size of the frame · size of the head (4 bytes each, big-endian) · head (JSON) · blobs
 
 JSON, because the host reads what a worker may have forged: no byte of it can name a class. A frame
-and its head have a largest size; a worker that sends more, sends bytes that are no frame, or stops
-in the middle of one has left the protocol (`ProtocolError`) and is ended.
+and its head have a largest size, and a head a largest number of elements, since lists take thirty
+times the memory of their text; a worker that sends more, sends bytes that are no frame, or stops in
+the middle of one has left the protocol (`ProtocolError`) and is ended. A small message is one write
+and two reads; large blobs are written from where they are, and read to where they stay.
 
 The two sides never talk at once. The host sends a call and listens; the worker sends requests, and
 after each one waits for its answer; "done" ends the call.
@@ -13,9 +15,13 @@ after each one waits for its answer; "done" ends the call.
 from __future__ import annotations
 
 import json
+import os
 import select
 import socket
 import struct
+from _thread import allocate_lock
+from collections import deque
+from itertools import islice
 from time import monotonic
 
 from agentsandbox.errors import SandboxError
@@ -27,13 +33,22 @@ if TYPE_CHECKING:
     from typing import Any
 
 _SIZES = struct.Struct(">II")
-_PATIENCE = struct.Struct("@ll")
-_PIECE = 1 << 20
+_SLICE = struct.pack("@ll", 0, 250_000)
+"""A quarter of a second: the longest that one call of the system waits for the other side."""
 _RATE = 20 << 20
 """Bytes per second that a frame takes at least, besides the patience."""
 
 LARGEST_HEAD = 4 << 20
 """Bytes of the largest head that the host accepts."""
+
+MOST_ELEMENTS = 300_000
+"""Elements of a head that the host accepts."""
+
+_MOST_BLOBS = 1 << 12
+_SMALL = 1 << 16
+"""Bytes of the largest frame that is read or written in one piece."""
+_MOST_BUFFERS = 256
+"""Pieces that are given to one call of `writev`."""
 
 
 class ProtocolError(SandboxError):
@@ -71,13 +86,17 @@ class Message:
             raise ProtocolError(f"{self.kind}: {name} is no truth value")
         return value
 
-    def parts(self, count: int) -> list[bytes]:
-        """Return the blobs, of which there must be `count`."""
-        if len(self.blobs) != count:
-            raise ProtocolError(f"{self.kind}: {len(self.blobs)} blobs instead of {count}")
-        return self.blobs
+    def parts(self, count: int, *, more: bool = False) -> list[bytes]:
+        """Return the first `count` blobs; there must be that many, and no others unless `more`."""
+        blobs = self.blobs
+        if len(blobs) != count:
+            if not more or len(blobs) < count:
+                raise ProtocolError(f"{self.kind}: {len(blobs)} blobs instead of {count}")
+            return blobs[:count]
+        return blobs
 
 
+# TM-ISO-2
 class Wire:
     """One end of the connection.
 
@@ -86,7 +105,7 @@ class Wire:
                which trusts the host
     """
 
-    __slots__ = ("_largest", "_patience", "_poll", "socket")
+    __slots__ = ("_largest", "_lock", "_patience", "_poll", "socket")
 
     def __init__(
         self, connection: socket.socket, largest: int, patience: float | None = None
@@ -94,32 +113,52 @@ class Wire:
         self.socket = connection
         self._largest = largest
         self._patience = patience
+        self._lock = allocate_lock()
         if patience is not None:
-            seconds = _PATIENCE.pack(int(patience), int(patience % 1 * 1_000_000))
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, seconds)
-            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, seconds)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, _SLICE)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, _SLICE)
         self._poll = select.poll()
         self._poll.register(connection, select.POLLIN)
 
     def send(self, kind: str, head: dict[str, Any] | None = None, *blobs: bytes) -> None:
         """Send a message. Raises `ProtocolError` if the other side is gone or does not read."""
         shown = {"kind": kind, "sizes": [len(blob) for blob in blobs], **(head or {})}
-        text = json.dumps(shown, separators=(",", ":")).encode("ascii")
+        text = _encode_json(shown).encode("ascii")
         size = len(text) + sum(map(len, blobs))
         if size >= 1 << 32:
             raise ProtocolError("a frame of 4 GiB")
-        frame = b"".join((_SIZES.pack(size, len(text)), text, *blobs))
+        first = _SIZES.pack(size, len(text)) + text
+        with self._lock:  # another thread may report to the host's log
+            if size < _SMALL:
+                frame = b"".join((first, *blobs)) if blobs else first
+                try:
+                    sent = self.socket.send(frame)
+                except BlockingIOError:  # full
+                    sent = 0
+                except OSError as error:
+                    raise _gone(error) from None
+                if sent < len(frame):
+                    self._send_all([frame[sent:]], size)
+            else:
+                self._send_all([first, *blobs], size)
+
+    def _send_all(self, pieces: list[bytes], size: int) -> None:
         deadline = self._deadline(size)
-        try:
-            sent = self.socket.send(frame)
-            if sent != len(frame):
-                rest = memoryview(frame)[sent:]
-                while rest:
-                    if deadline is not None and monotonic() > deadline:
-                        raise ProtocolError("the other side does not read")
-                    rest = rest[self.socket.send(rest) :]
-        except OSError as error:
-            raise ProtocolError(f"the other side is gone: {error}") from None
+        descriptor = self.socket.fileno()
+        pending = deque(memoryview(piece) for piece in pieces if piece)
+        while pending:
+            if deadline is not None and monotonic() > deadline:
+                raise ProtocolError("the other side does not read")
+            try:
+                sent = os.writev(descriptor, list(islice(pending, _MOST_BUFFERS)))
+            except BlockingIOError:
+                continue
+            except OSError as error:
+                raise _gone(error) from None
+            while pending and sent >= len(pending[0]):
+                sent -= len(pending.popleft())
+            if sent:
+                pending[0] = pending[0][sent:]
 
     def is_readable(self, seconds: float) -> bool:
         """Wait for a message for at most `seconds`; return whether there is one (or the end)."""
@@ -127,52 +166,97 @@ class Wire:
 
     def receive(self) -> Message:
         """Return the next message. Raises `ProtocolError` at the end and for other bytes."""
-        size, length = _SIZES.unpack(self._exactly(_SIZES.size))
+        message = self.receive_soon()
+        deadline = self._deadline(0)
+        while message is None:
+            if deadline is not None and monotonic() > deadline:
+                raise ProtocolError("the other side says nothing")
+            message = self.receive_soon()
+        return message
+
+    def receive_soon(self) -> Message | None:
+        """Return the next message; None if none begins within a quarter of a second."""
+        try:
+            data = self.socket.recv(_SIZES.size)
+        except BlockingIOError:
+            return None
+        except OSError as error:
+            raise _gone(error) from None
+        if len(data) < _SIZES.size:
+            data += self._exactly(_SIZES.size - len(data)) if data else b""
+            if not data:
+                raise ProtocolError("the other side is gone")
+        size, length = _SIZES.unpack(data)
         trusts = self._patience is None
         if length > size or size > self._largest or (length > LARGEST_HEAD and not trusts):
             raise ProtocolError(f"a frame of {size} bytes with a head of {length}")
-        frame = self._exactly(size)
-        try:
-            head = json.loads(frame[:length])
-            kind, sizes = head.pop("kind"), head.pop("sizes")
+        if size <= _SMALL:
+            frame = self._exactly(size)
+            kind, head, sizes = self._head(frame[:length], size - length)
             blobs = []
             for each in sizes:
-                if type(each) is not int or each < 0:
-                    raise ProtocolError("a size must be a number of bytes")
                 blobs.append(frame[length : length + each])
                 length += each
+        else:
+            kind, head, sizes = self._head(self._exactly(length), size - length)
+            blobs = [self._exactly(each) if each else b"" for each in sizes]
+        return Message(kind, head, blobs)
+
+    def _head(self, text: bytes, rest: int) -> tuple[str, dict[str, Any], list[int]]:
+        """Return kind, head and the sizes of the blobs, which have `rest` bytes together."""
+        if self._patience is not None and len(text) > MOST_ELEMENTS:
+            elements = text.count(b",") + text.count(b"[") + text.count(b"{")
+            if elements > MOST_ELEMENTS:
+                raise ProtocolError(f"a head of {elements} elements")
+        try:
+            head = json.loads(text)
+            kind, sizes = head.pop("kind"), head.pop("sizes")
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             raise ProtocolError(f"no message: {error!r:.100}") from None
-        if length != size or type(kind) is not str:
+        if type(kind) is not str or type(sizes) is not list or len(sizes) > _MOST_BLOBS:
+            raise ProtocolError("a message without a kind, or without sizes")
+        for each in sizes:
+            if type(each) is not int or each < 0:
+                raise ProtocolError("a size must be a number of bytes")
+        if sum(sizes) != rest:
             raise ProtocolError("sizes that do not add up")
-        return Message(kind, head, blobs)
+        return kind, head, sizes
 
     def _deadline(self, size: int) -> float | None:
         return None if self._patience is None else monotonic() + self._patience + size / _RATE
 
     def _exactly(self, size: int) -> bytes:
-        try:
-            data = self.socket.recv(size, socket.MSG_WAITALL)
-            if len(data) == size:
-                return data
-            pieces = [data]
-            missing = size - len(data)
-            deadline = self._deadline(size)
-            while missing and data:
-                if deadline is not None and monotonic() > deadline:
-                    raise ProtocolError("the other side does not finish its message")
-                data = self.socket.recv(min(missing, _PIECE))
+        pieces: list[bytes] = []
+        missing = size
+        deadline = self._deadline(size)
+        while missing:
+            try:
+                data = self.socket.recv(missing, socket.MSG_WAITALL)
+            except BlockingIOError:
+                data = None
+            except OSError as error:
+                raise _gone(error) from None
+            if data == b"":
+                raise ProtocolError("the other side is gone")
+            if data is not None:
+                if len(data) == size:
+                    return data
                 pieces.append(data)
                 missing -= len(data)
-        except OSError as error:
-            raise ProtocolError(f"the other side is gone: {error}") from None
-        if missing:
-            raise ProtocolError("the other side is gone")
+            if missing and deadline is not None and monotonic() > deadline:
+                raise ProtocolError("the other side does not finish its message")
         return b"".join(pieces)
 
     def close(self) -> None:
         """Close this end."""
         self.socket.close()
+
+
+_encode_json = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+
+
+def _gone(error: OSError) -> ProtocolError:
+    return ProtocolError(f"the other side is gone: {error.strerror or 'closed'}")
 
 
 def packed(words: Iterable[str]) -> bytes:

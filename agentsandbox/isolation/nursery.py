@@ -20,6 +20,7 @@ import socket
 
 from agentsandbox.commands import COMMANDS, names
 from agentsandbox.isolation.confinement import die_with_parent
+from agentsandbox.isolation.guests import load
 from agentsandbox.isolation.worker import new_session, serve
 from agentsandbox.kernel.fs.debian_tree import debian_tree
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
@@ -36,16 +37,23 @@ _ROOMS = ("commands", "contract", "kernel", "shell", "runtime", "network", "git"
 """What scripts run through: all of its modules are loaded before the first fork."""
 
 _LIBRARIES = (
-    "binascii", "bz2", "decimal", "encodings.idna", "encodings.latin_1", "hashlib", "json",
+    "binascii", "bz2", "decimal", "encodings.ascii", "encodings.idna", "encodings.latin_1",
+    "encodings.utf_16", "encodings.utf_16_be", "encodings.utf_16_le", "encodings.utf_32",
+    "encodings.utf_32_be", "encodings.utf_32_le", "hashlib", "json",
     "lzma", "sqlite3", "ssl", "zlib", "zoneinfo", "greenlet", "regex", "yaml", "zstandard",
 )  # fmt: skip
 """Libraries with compiled code that commands import in their functions. A worker cannot load the
 shared libraries below them, which are outside of the folders that it may read."""
 
 
-def main(descriptor: int) -> None:
-    """Fork a worker for each connection that arrives over the socket, until it is closed."""
+def main(descriptor: int, guests: list[str]) -> None:
+    """Fork a worker for each connection that arrives over the socket, until it is closed.
+
+    `guests` names what else workers run: "python", "javascript".
+    """
     _warm_up()
+    if guests:
+        load(guests)
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # the kernel buries workers
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal's interrupt is the host's affair
     signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # until a worker can be cancelled
@@ -88,7 +96,7 @@ def _warm_up() -> None:
     fs.uid = 0
     options = {
         "seed": None, "user": "agent", "hostname": "sandbox", "script_errexit": "sh",
-        "jobs": "detach", "env": {"PATH": "/usr/bin:/bin"}, "cwd": "/tmp",
+        "jobs": "detach", "env": {"PATH": "/usr/bin:/bin"}, "cwd": "/tmp", "network": None,
     }  # fmt: skip
     session = new_session(fs, options, _midnight, None)
     for _ in range(2):

@@ -20,9 +20,9 @@ from time import monotonic
 
 from agentsandbox.errors import LimitReached, PipeClosed, SandboxError, Unwind
 from agentsandbox.host_input import HostInput
-from agentsandbox.isolation.messages import ProtocolError, unpacked
+from agentsandbox.isolation.messages import ProtocolError, packed, unpacked
 from agentsandbox.isolation.mounted import MountedFiles
-from agentsandbox.isolation.supervisor import Nursery, Worker, missing, nursery
+from agentsandbox.isolation.supervisor import Nursery, Worker, check_available, nursery
 from agentsandbox.kernel.budget import CANCELLED, Budget
 from agentsandbox.kernel.fs.deltas import DeltaError, difference, patched
 from agentsandbox.kernel.streams import BLOCK, OutputLog, decode, encode
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Literal
 
-    from agentsandbox.contract.command import Command
     from agentsandbox.errors import LimitName
     from agentsandbox.isolation.host_commands import HostCommands
     from agentsandbox.isolation.messages import Message
+    from agentsandbox.isolation.operations import Operations
     from agentsandbox.kernel.fs.memory import MemoryFileSystem, Snapshot
-    from agentsandbox.limits import Limits
+    from agentsandbox.options import SandboxOptions
     from agentsandbox.policy import Policy
 
     Call = Literal["keep", "discard", "new"]
@@ -55,6 +55,10 @@ _NOTICES = 1 << 16
 """Bytes that the sandbox's own messages may add to a script's output."""
 
 _STATE_BASE = 8 << 20
+_MOST_PICTURES = 8
+_PARTS, _HISTORY_PART = 4, 3
+"""Parts of a shell's state (`states`), and that with the history of scripts."""
+_MOST_SCRIPTS = 100
 _LIMITS: dict[object, LimitName | None] = {
     None: None, "timeout": "timeout", "steps": "steps", "depth": "depth",
     "output_bytes": "output_bytes", "value_bytes": "value_bytes", "processes": "processes",
@@ -66,14 +70,21 @@ _VERDICT_GO, _VERDICT_CLOSED, _VERDICT_FAILED, _VERDICT_ENDED = "go", "closed", 
 class State:
     """What is kept of a shell between two calls: bytes for the next worker; immutable.
 
-    data      what a worker saved; empty for a new shell
+    parts     what a worker saved (`states`); empty ones for a new shell
+    scripts   the scripts that ran since the last of them was saved
     exported  its exported variables: NAME=VALUE and NUL for each; None before the first call
     """
 
-    __slots__ = ("data", "exported")
+    __slots__ = ("exported", "parts", "scripts")
 
-    def __init__(self, data: bytes = b"", exported: bytes | None = None) -> None:
-        self.data = data
+    def __init__(
+        self,
+        parts: tuple[bytes, ...] = (b"",) * _PARTS,
+        scripts: tuple[str, ...] = (),
+        exported: bytes | None = None,
+    ) -> None:
+        self.parts = parts
+        self.scripts = scripts
         self.exported = exported
 
     def on(self, fs: object, origin: object) -> State:
@@ -85,40 +96,37 @@ class State:
 class IsolatedSession:
     """The files and the state of a sandbox whose scripts run in workers.
 
-    setup      what a worker must know of the sandbox's options: plain values
-    clock      the sandbox's clock if it is not the host's
-    commands   the host's own commands
-    policy     the sandbox's own policy
-    on_skill   called with name and path when a skill's script starts
+    options      those of the sandbox; a worker learns of them what it needs, as plain values
+    environment  of a new shell
+    on_skill     called with name and path when a skill's script starts
     """
 
     __slots__ = (
-        "__weakref__", "_active", "_nursery", "_on_skill", "_setup", "_skills", "clock", "commands",
-        "cwd", "fs", "jobs", "limits", "mounted", "policies", "report", "state", "synced", "worker",
+        "__weakref__", "_active", "_environment", "_nursery", "_on_skill", "_operations",
+        "_options", "_setup", "_skills", "clock", "commands", "cwd", "fs", "jobs", "limits",
+        "mounted", "policies", "report", "state", "synced", "worker",
     )  # fmt: skip
 
     def __init__(
         self,
         fs: MemoryFileSystem,
         *,
-        limits: Limits,
-        setup: dict[str, Any],
+        options: SandboxOptions,
+        environment: Mapping[str, str],
         cwd: str,
-        clock: Callable[[], float] | None,
-        commands: Sequence[Command],
-        policy: Policy | None,
         on_skill: Callable[[str, str], None] | None,
         kept: State | None,
     ) -> None:
-        reason = missing()
-        if reason is not None:
-            raise SandboxError(f"isolation='process' is not available here: {reason}")
+        check_available()
         self.fs = fs
-        self.limits = limits
-        self._setup = setup
+        self.limits = options.limits
+        self._options = options
+        self._setup: dict[str, Any] | None = None
+        self._environment = dict(environment)
         self.cwd = cwd
-        self.clock = clock
-        self.commands = {command.name: command for command in commands}
+        self.clock = options.clock
+        self.commands = {command.name: command for command in options.commands}
+        policy = options.on_command
         self.policies: tuple[Policy, ...] = () if policy is None else (policy,)
         self._on_skill = on_skill
         self.state = kept or State()
@@ -130,6 +138,7 @@ class IsolatedSession:
         self.report: Mapping[str, str] = {}
         self.mounted = MountedFiles()
         self._nursery: Nursery | None = None
+        self._operations: Operations | None = None
         self._skills: Sequence[tuple[str, str]] = ()
         self._active: Sequence[str] = ()
 
@@ -180,7 +189,54 @@ class IsolatedSession:
     @property
     def names(self) -> tuple[str, str]:
         """The names of user and machine."""
-        return self._setup["user"], self._setup["hostname"]
+        return self._options.user, self._options.hostname
+
+    def setup(self) -> dict[str, Any]:
+        """Return what a worker must know of the options: plain values."""
+        if self._setup is None:
+            from agentsandbox.isolation.guests import described
+            from agentsandbox.isolation.host_network import policy_for_worker
+
+            options = self._options
+            self._setup = {
+                "seed": options.seed,
+                "user": options.user,
+                "hostname": options.hostname,
+                "script_errexit": options.script_errexit,
+                "jobs": options.jobs,
+                "env": self._environment,
+                "aliases": dict(options.aliases),
+                "sudo": options.sudo,
+                "limits": self.limits.as_dict(),
+                "commands": [[name, each.usage] for name, each in self.commands.items()],
+                "observed": self._on_skill is not None,
+                "clock": self.clock is not None,
+                "network": policy_for_worker(options.network),
+                "guests": described(options),
+                "git_remotes": _known_remotes(options.git_remotes),
+            }
+        return self._setup
+
+    def operations(self) -> Operations:
+        """Return the operations that the worker may start, made for the first one."""
+        if self._operations is None:
+            from agentsandbox.isolation.operations import Operations
+
+            options = self._options
+            made = self._operations = Operations(self.limits, _log_error)
+            if options.network is not None:
+                from agentsandbox.isolation.host_network import HostNetwork
+
+                made.add(HostNetwork(made.scheduler, options.network, options.hostname))
+            if options.python is not None:
+                from agentsandbox.isolation.guests import HostPackages
+
+                made.add(HostPackages(made.scheduler, options.python.packages))
+            if options.git_remotes:
+                from agentsandbox.isolation.host_remotes import HostRemotes
+
+                made.add(HostRemotes(options.git_remotes, made.context))
+        return self._operations
 
     def exported(self) -> dict[str, str]:
         """Return the exported variables, which a worker says before the first call."""
@@ -224,7 +280,10 @@ class IsolatedSession:
             self.lose_worker()
             worker = None
         if worker is None:
-            self._nursery = found = nursery()
+            options = self._options
+            used = {"python": options.python, "javascript": options.javascript}
+            guests = " ".join([name for name, runtime in used.items() if runtime is not None])
+            self._nursery = found = nursery(guests)
             limits = self.limits
             largest = limits.total_bytes + limits.output_bytes + self.largest_state() + (64 << 20)
             worker = self.worker = found.worker(min(largest, (1 << 32) - 1))
@@ -237,30 +296,32 @@ class IsolatedSession:
         now = self.fs.snapshot()
         mounts = [[path, self.mounted.number_of(fs)] for path, fs in now.mounted]
         if self.synced is None:
-            setup = {**self._setup, "limits": self.limits.as_dict(), "cwd": self.cwd}
-            setup["clock"] = self.clock is not None
-            setup["now"] = None if self.clock is None else self.clock()
-            setup["mounts"] = mounts
-            setup["commands"] = [[name, each.usage] for name, each in self.commands.items()]
-            setup["observed"] = self._on_skill is not None
-            worker.wire.send("setup", setup, difference(None, now), self.state.data)
-            delta = b""
+            now_there = None if self.clock is None else self.clock()
+            setup = {**self.setup(), "cwd": self.cwd, "now": now_there, "mounts": mounts}
+            large: list[bytes] = []
+            delta = difference(None, now, large)
+            scripts, parts = packed(self.state.scripts), self.state.parts
+            worker.wire.send("setup", setup, delta, scripts, *parts, *large)
+            delta, large = b"", []
         else:
-            delta = difference(self.synced, now)
+            large = []
+            delta = difference(self.synced, now, large)
         more = {"directory": self.cwd, "skills": self._skills, "active": self._active}
-        worker.wire.send("execute", {**head, **more, "mounts": mounts}, script, delta, stdin)
+        worker.wire.send(
+            "execute", {**head, **more, "mounts": mounts}, script, delta, stdin, *large
+        )
         return now
 
-    def adopt(self, before: Snapshot, changed: bytes) -> None:
+    def adopt(self, before: Snapshot, changed: bytes, large: list[bytes]) -> None:
         """Take over what the worker has changed; what the host wrote meanwhile stays."""
-        after = patched(before, changed, self.limits, before.mounted)
+        after = patched(before, changed, self.limits, before.mounted, large)
         here = self.fs.snapshot()
         if here.root is before.root and here.hard is before.hard:
             if after is not before:
                 self.fs.restore(after)
         elif changed:
             try:
-                self.fs.restore(patched(here, changed, self.limits, here.mounted))
+                self.fs.restore(patched(here, changed, self.limits, here.mounted, large))
             except DeltaError:  # both changed the same directories: the script was asked to run
                 self.fs.restore(after)
         self.synced = after
@@ -275,6 +336,9 @@ class IsolatedSession:
         """End the worker; the next call has a new one."""
         worker, self.worker, self.synced, self.jobs = self.worker, None, None, 0
         self.mounted.close()
+        operations, self._operations = self._operations, None
+        if operations is not None:
+            operations.close()
         if worker is None:
             return
         if self._nursery is not None:
@@ -297,8 +361,9 @@ class IsolatedExecution:
     """One call: see `runtime.session.Execution`, whose place it has."""
 
     __slots__ = (
-        "_before", "_cancelled_at", "_commands", "_head", "_live", "_owes", "_pause", "_policies",
-        "_source", "_stdin", "_worker", "budget", "log", "result", "script", "session",
+        "_before", "_cancelled_at", "_commands", "_head", "_live", "_operations", "_owes", "_pause",
+        "_pictures", "_policies", "_source", "_stdin", "_worker", "budget", "log", "result",
+        "script", "session",
     )  # fmt: skip
 
     def __init__(
@@ -325,11 +390,13 @@ class IsolatedExecution:
         self._policies = policies
         self._pause = pause
         self._commands: HostCommands | None = None
+        self._operations: Operations | None = None
         self._worker: Worker | None = None
         self._before: Snapshot | None = None
         self._owes = False
         """Whether the worker waits for an answer."""
         self._cancelled_at: float | None = None
+        self._pictures: list[str] = []
 
     def cancel(self) -> None:
         """End the script soon. Safe in any thread."""
@@ -353,6 +420,8 @@ class IsolatedExecution:
             self.budget.wake = None
             if self._commands is not None:
                 self._commands.close()
+            if self._operations is not None:
+                self._operations.end()
             self._worker = self._before = None
             self.result = ExecutionResult(
                 self.log.entries,
@@ -360,6 +429,7 @@ class IsolatedExecution:
                 script=self.script,
                 duration=monotonic() - began,
                 limit=limit,
+                pictures=self._read_pictures() if self._pictures else None,
             )
         return self.result
 
@@ -380,6 +450,8 @@ class IsolatedExecution:
                 return self._done(message)
             if message.kind == "confined":
                 self._confined(worker, message)
+            elif message.kind == "enough":  # it crossed the news
+                continue
             elif message.kind == "log":
                 _log("in the process of a script: %s", decode(message.parts(1)[0]))
             else:
@@ -388,14 +460,15 @@ class IsolatedExecution:
     def _next(self, worker: Worker) -> Message:
         """Wait for the next message, for as long as the worker has time."""
         wire = worker.wire
+        if self._pause is None:
+            while (message := wire.receive_soon()) is None:
+                self._remaining(worker)
+            return message
         while not wire.is_readable(0):
-            seconds = self._remaining(worker)
-            if self._pause is None:
-                wire.is_readable(seconds)
-            else:
-                from agentsandbox.runtime.event_loop import readable
+            from agentsandbox.runtime.event_loop import readable
 
-                self._pause(None, readable(wire.socket.fileno(), seconds))
+            seconds = self._remaining(worker)
+            self._pause(None, readable([wire.socket.fileno()], seconds))
         return wire.receive()
 
     def _remaining(self, worker: Worker) -> float:
@@ -416,13 +489,24 @@ class IsolatedExecution:
 
     def _done(self, message: Message) -> tuple[int, LimitName | None]:
         session = self.session
-        changed, data, sizes, output, exported, unread = message.parts(6)
+        numbers = _numbers(message.head.get("parts"))
+        exports = 1 if message.flag("exports") else 0
+        parts = message.parts(4 + len(numbers) + exports, more=True)
+        changed, sizes, output, unread, *state = parts
+        large = message.blobs[len(parts) :]
         status = message.number("status", 0, 255)
         cwd = message.text("cwd")
         limit = message.head.get("limit")
         if not (limit is None or type(limit) is str) or limit not in _LIMITS:
             raise ProtocolError("a limit that does not exist")
-        if len(data) + len(exported) > session.largest_state():
+        after = _changed_state(
+            session.state,
+            numbers,
+            state,
+            exports,
+            self.script if message.flag("is_longer") else None,
+        )
+        if sum(map(len, after.parts)) + len(after.exported or b"") > session.largest_state():
             raise ProtocolError("more state than the limits allow")
         if not cwd.startswith("/") or "\0" in cwd:
             raise ProtocolError("a directory that cannot be one")
@@ -433,11 +517,18 @@ class IsolatedExecution:
             self._source._put_back(unread)
         session.mounted.release(message.head.get("released", []))
         assert self._before is not None
-        session.adopt(self._before, changed)
-        session.finish(State(data, exported), cwd, message.number("jobs"))
+        session.adopt(self._before, changed, large)
+        jobs = message.number("jobs") if "jobs" in message.head else 0
+        session.finish(after, cwd, jobs)
         for stream, part in entries:
             self.log.add(stream, part)
+        self._pictures = _paths(message.head.get("pictures", []))
         return status, _LIMITS[limit]
+
+    def _read_pictures(self) -> Mapping[str, bytes]:
+        from agentsandbox.runtime.session import pictures_in
+
+        return pictures_in(self.session.fs, self._pictures)
 
     def _lost(self, reason: str) -> tuple[int, LimitName | None]:
         """End a worker that cannot go on."""
@@ -544,9 +635,24 @@ class IsolatedExecution:
 
             session = self.session
             found = self._commands = HostCommands(
-                session.commands, session.names, self.budget, session.clock
+                session.commands, session.names, self.budget, session.clock, self._pause
             )
         return found
+
+    def _begun_operations(self) -> Operations:
+        found = self._operations
+        if found is None:
+            worker = self._worker
+            assert worker is not None
+            found = self._operations = self.session.operations()
+            found.begin(worker.wire, self._pause, self.budget.deadline)
+        return found
+
+    def _start(self, message: Message) -> dict[str, Any]:
+        return self._begun_operations().start(message)
+
+    def _news(self, message: Message) -> dict[str, Any]:
+        return self._begun_operations().news(message)
 
     def _command(self, message: Message) -> dict[str, Any]:
         return self._host_commands().begin(message)
@@ -593,9 +699,58 @@ _REQUESTS: dict[str, Callable[[IsolatedExecution, Message], dict[str, Any]]] = {
     "mounted": IsolatedExecution._mounted,
     "command": IsolatedExecution._command,
     "reply": IsolatedExecution._reply,
+    "start": IsolatedExecution._start,
+    "news": IsolatedExecution._news,
     "input_ready": IsolatedExecution._input_ready,
     "input": IsolatedExecution._input,
 }
+
+
+def _paths(value: object) -> list[str]:
+    """Return the paths of pictures that a worker names."""
+    if (
+        type(value) is not list
+        or len(value) > _MOST_PICTURES
+        or not all(type(path) is str and path[:1] == "/" and "\0" not in path for path in value)
+    ):
+        raise ProtocolError("paths that are none")
+    return value
+
+
+def _known_remotes(remotes: Mapping[str, object]) -> dict[str, str]:
+    if not remotes:
+        return {}
+    from agentsandbox.isolation.host_remotes import remotes_for_worker
+
+    return remotes_for_worker(remotes)
+
+
+def _numbers(value: object) -> list[int]:
+    """Return which parts of a state a worker sends."""
+    if type(value) is not list or len(value) > _PARTS:
+        raise ProtocolError("no list of parts")
+    if not all(type(each) is int and 0 <= each < _PARTS for each in value):
+        raise ProtocolError("a part that is none")
+    return value
+
+
+def _changed_state(
+    before: State, numbers: list[int], sent: list[bytes], exports: int, script: str | None
+) -> State:
+    """Return a state with the parts that a worker has sent."""
+    if not sent and script is None:
+        return before
+    parts = list(before.parts)
+    for number, part in zip(numbers, sent, strict=False):
+        parts[number] = part
+    scripts = before.scripts
+    if _HISTORY_PART in numbers:
+        scripts = ()
+    elif script is not None:
+        if len(scripts) >= _MOST_SCRIPTS:
+            raise ProtocolError("a history that is never saved")
+        scripts = (*scripts, script)
+    return State(tuple(parts), scripts, sent[-1] if exports else before.exported)
 
 
 def _entries(sizes: bytes, output: bytes) -> list[tuple[int, bytes]]:
@@ -610,6 +765,10 @@ def _entries(sizes: bytes, output: bytes) -> list[tuple[int, bytes]]:
     if at != len(output):
         raise ProtocolError("output that does not add up")
     return found
+
+
+def _log_error(text: str, error: BaseException) -> None:
+    _log(text, error=error)
 
 
 def _log(text: str, *values: object, error: BaseException | None = None) -> None:

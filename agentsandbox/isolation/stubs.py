@@ -6,7 +6,7 @@ import itertools
 from errno import EIO
 
 from agentsandbox.contract.command import Command
-from agentsandbox.errors import PipeClosed, Unwind
+from agentsandbox.errors import LimitReached, PipeClosed, Unwind
 from agentsandbox.isolation.messages import Message, packed, unpacked
 from agentsandbox.isolation.mounted import MountedFiles
 from agentsandbox.kernel.streams import BytesReader, ByteWriter, InputError, OutputError
@@ -55,7 +55,7 @@ def _call(name: str, ask: Ask, ctx: CommandContext) -> int:
     unwound: Unwind | None = None
     env = packed([f"{key}={value}" for key, value in ctx.env.items()])
     head = {"id": number, "name": name, "umask": ctx.umask}
-    answer = ask("command", head, packed([ctx.cwd, *ctx.words]), env)
+    answer = ask("command", head, packed([ctx.cwd, ctx.name, *ctx.words]), env)
     try:
         while "request" in answer.head:
             reply: dict[str, Any] = {}
@@ -72,6 +72,8 @@ def _call(name: str, ask: Ask, ctx: CommandContext) -> int:
     finally:
         files.close()
     if answer.head.get("unwound"):
+        if "limit" in answer.head:
+            raise LimitReached(answer.head["limit"])
         raise unwound or PipeClosed
     return int(answer.head["status"])
 

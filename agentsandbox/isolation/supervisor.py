@@ -25,14 +25,10 @@ from collections import OrderedDict, deque
 
 from agentsandbox.errors import SandboxError
 from agentsandbox.isolation.messages import ProtocolError, Wire
-from agentsandbox.runtime.arguments import is_async
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from typing import Protocol
-
-    from agentsandbox.contract.command import Command
 
     class Resting(Protocol):
         """A session whose worker may be ended to save memory."""
@@ -59,7 +55,7 @@ sys.path[:] = [package, *path]
 import agentsandbox
 sys.path[:] = [*path, package]
 from agentsandbox.isolation.nursery import main
-main(int(sys.argv[1]))
+main(int(sys.argv[1]), sys.argv[3].split())
 """
 
 _ENVIRONMENT = {"PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
@@ -72,23 +68,11 @@ def missing() -> str | None:
     return "it needs Linux 5.3 or newer"
 
 
-def refuse_unsupported(commands: Sequence[Command], **used: bool) -> None:
-    """Raise `SandboxError` where there are no isolated processes, or for an option that is used.
-
-    A coroutine would run in the event loop and not in the command's greenlet, so `async` commands
-    are refused too.
-    """
+def check_available() -> None:
+    """Raise `SandboxError` where there are no isolated processes."""
     reason = missing()
     if reason is not None:
         raise SandboxError(f"isolation='process' is not available here: {reason}")
-    for command in commands:
-        if is_async(command.function):
-            raise SandboxError(
-                f"the async command {command.name!r} with isolation='process' is not supported yet"
-            )
-    for name, is_used in used.items():
-        if is_used:
-            raise SandboxError(f"{name}= with isolation='process' is not supported yet")
 
 
 class Worker:
@@ -138,14 +122,14 @@ class Worker:
 class Nursery:
     """The process that forks workers."""
 
-    def __init__(self) -> None:
+    def __init__(self, guests: str) -> None:
         self._owner = os.getpid()
         self._lock = threading.RLock()
         self._spare: deque[Wire] = deque()
         self._idle: OrderedDict[int, weakref.ref[Resting]] = OrderedDict()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
-            self._process = _started(theirs)
+            self._process = _started(theirs, guests)
         self._socket = ours
         ours.settimeout(START_SECONDS)
         try:
@@ -217,13 +201,13 @@ class Nursery:
         self._process.wait()
 
 
-def _started(connection: socket.socket) -> subprocess.Popen[bytes]:
+def _started(connection: socket.socket, guests: str) -> subprocess.Popen[bytes]:
     """Start a nursery that knows nothing of the host but where Python's modules are."""
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
     path = [os.path.abspath(entry) for entry in sys.path if entry]
     number = connection.fileno()
     return subprocess.Popen(
-        [sys.executable, "-I", "-c", _PROGRAM, str(number), json.dumps([package, path])],
+        [sys.executable, "-I", "-c", _PROGRAM, str(number), json.dumps([package, path]), guests],
         pass_fds=[number],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
@@ -234,20 +218,24 @@ def _started(connection: socket.socket) -> subprocess.Popen[bytes]:
     )
 
 
-_nurseries: dict[int, Nursery] = {}
-"""The nursery of this process, by process number. That of a parent stays with it."""
+_nurseries: dict[tuple[int, str], Nursery] = {}
+"""The nurseries of this process, by process number (those of a parent stay with it), and the guests
+that their workers run."""
 _starting = threading.Lock()
 
 
-def nursery() -> Nursery:
-    """Return the nursery of this process, started when first needed or after it has died."""
+def nursery(guests: str = "") -> Nursery:
+    """Return the nursery of this process, started when first needed or after it has died.
+
+    `guests` names the guests that its workers run: "python", "javascript", both, or "".
+    """
     with _starting:
-        here = os.getpid()
-        found = _nurseries.get(here)
+        key = os.getpid(), guests
+        found = _nurseries.get(key)
         if found is None or not found.is_alive:
             if found is not None:
                 found.close()
-            found = _nurseries[here] = Nursery()
+            found = _nurseries[key] = Nursery(guests)
         return found
 
 

@@ -23,22 +23,28 @@ from functools import partial
 from agentsandbox.commands import COMMANDS, names
 from agentsandbox.errors import LimitReached, PipeClosed
 from agentsandbox.isolation.confinement import confine
-from agentsandbox.isolation.messages import ProtocolError, Wire, packed
+from agentsandbox.isolation.guests import javascript_runtime, needs, python_runtime
+from agentsandbox.isolation.host_network import RemoteNetwork, worker_policy
+from agentsandbox.isolation.host_remotes import worker_remotes
+from agentsandbox.isolation.messages import ProtocolError, Wire, packed, unpacked
 from agentsandbox.isolation.proxies import Mounts, RemoteInput
-from agentsandbox.isolation.states import loaded, saved
+from agentsandbox.isolation.relay import HostFailure, Relay
+from agentsandbox.isolation.states import PARTS, Saver, loaded
 from agentsandbox.isolation.stubs import stub
 from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.fs.deltas import difference, patched
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.fs.nodes import number_from
+from agentsandbox.kernel.streams import decode
 from agentsandbox.limits import Limits
+from agentsandbox.options import all_commands
 from agentsandbox.policy import request_of
 from agentsandbox.runtime.session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from agentsandbox.contract.command import Command
@@ -57,10 +63,6 @@ _LONGEST_LOG = 20_000
 """Characters of a report for the host's log."""
 
 
-class HostFailure(Exception):
-    """A function of the host raised; the host has logged it, and the script ends with status 70."""
-
-
 def serve(connection: socket.socket) -> None:
     """Serve one sandbox until the host closes the connection."""
     wire = Wire(connection, LARGEST)
@@ -68,8 +70,9 @@ def serve(connection: socket.socket) -> None:
     wire.send("ready", {"pid": os.getpid()})
     try:
         message = wire.receive()
-        report = confine(Limits(**message.head["limits"]))
-        worker = Worker(wire, message)
+        calls = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        report = confine(Limits(**message.head["limits"]), *needs(message.head["guests"]))
+        worker = Worker(wire, message, calls)
         wire.send("confined", {"report": report})
         while True:
             worker.execute(wire.receive())
@@ -87,6 +90,7 @@ def new_session(
     clock: Any,
     kept: Kept | None,
     commands: Sequence[Command] = (),
+    remotes: Mapping[str, object] | None = None,
 ) -> Session:
     """Return a session with the options that the host sent."""
     return Session(
@@ -98,8 +102,8 @@ def new_session(
         command_names=partial(sorted, {*names(), *[command.name for command in commands]}),
         user=options["user"],
         hostname=options["hostname"],
-        network=None,
-        git_remotes={},
+        network=worker_policy(options["network"]),
+        git_remotes=remotes or {},
         available=COMMANDS,
         script_errexit=options["script_errexit"],
         jobs=options["jobs"],
@@ -113,23 +117,43 @@ def new_session(
 class Worker:
     """The session of one sandbox."""
 
-    def __init__(self, wire: Wire, message: Message) -> None:
+    def __init__(self, wire: Wire, message: Message, calls: int) -> None:
         options = message.head
-        delta, state = message.parts(2)
+        delta, scripts, *rest = message.parts(2 + PARTS, more=True)
+        state, large = rest[:PARTS], message.blobs[2 + PARTS :]
         self.wire = wire
         self.limits = limits = Limits(**options["limits"])
         clock = self._clock if options["clock"] else time.time
         self.fs = fs = MemoryFileSystem(limits, time.time)
         fs.uid = 0
         self.mounts = Mounts(self._ask)
-        self.synced: Snapshot = patched(None, delta, limits, self._mounted(options["mounts"]))
+        mounted = self._mounted(options["mounts"])
+        self.synced: Snapshot = patched(None, delta, limits, mounted, large, trusted=True)
         fs.restore(self.synced)
         fs.clock = clock
         self._now: float | None = options["now"]
         """The time until there is a call, in which the host can be asked."""
-        commands = [stub(name, usage, self._ask) for name, usage in options["commands"]]
-        kept = loaded(state, fs) if state else None
-        self.session = new_session(fs, options, clock, kept, commands)
+        self.relay = relay = Relay(self, calls)
+        stubs = [stub(name, usage, self._ask) for name, usage in options["commands"]]
+        guests = options["guests"]
+        commands = all_commands(
+            stubs,
+            python_runtime(guests["python"], relay),
+            javascript_runtime(guests["javascript"]),
+            options["aliases"],
+            options["sudo"],
+        )
+        kept = loaded(state, unpacked(scripts), fs) if state[0] else None
+        self.saver = Saver()
+        self.exported = b""
+        remotes = worker_remotes(options["git_remotes"], relay)
+        self.session = new_session(fs, options, clock, kept, commands, remotes)
+        host = self.session.machine.host
+        relay.scheduler = host.scheduler
+        host.make_network = partial(
+            RemoteNetwork, host.scheduler, host.network_policy, host.hostname, relay
+        )
+        host.has_clock_at_home = bool(options["clock"])
         if options["observed"]:
             self.session.machine.on_skill_script = self._skill_script
         signal.signal(signal.SIGUSR1, self._cancel)
@@ -146,11 +170,12 @@ class Worker:
     def execute(self, message: Message) -> None:
         """Run a script and answer with its result, the changed files and the shell's state."""
         head = message.head
-        script, delta, stdin = message.parts(3)
+        script, delta, stdin = message.parts(3, more=True)
         session = self.session
         if delta:
             mounted = self._mounted(head["mounts"])
-            self.synced = patched(self.synced, delta, self.limits, mounted)
+            large = message.blobs[3:]
+            self.synced = patched(self.synced, delta, self.limits, mounted, large, trusted=True)
             self.fs.restore(self.synced)
         if session.cwd != head["directory"]:
             session.change_directory(head["directory"])
@@ -160,7 +185,7 @@ class Worker:
         if head["stdin"] == "asked":
             source = RemoteInput(self._ask)
         execution = session.execution(
-            str(script, "utf-8", "surrogateescape"),
+            decode(script),
             head["timeout"],
             source,
             head["env"],
@@ -169,41 +194,61 @@ class Worker:
             head["state"],
             self._write if head["live"] else None,
             self._rule if head["policy"] else None,
-            None,
+            self.relay.pause if self.relay.pending else None,
         )
         result = execution.run()
         unread = source._unread() if isinstance(source, RemoteInput) else b""
         self._send_result(result, unread, live=head["live"])
 
     def _send_result(self, result: ExecutionResult, unread: bytes, *, live: bool) -> None:
+        """Send the result; of all that stays, only what is not as it was."""
         session = self.session
         now = self.fs.snapshot()
-        changed = difference(self.synced, now)
+        large: list[bytes] = []
+        changed = difference(self.synced, now, large)
         self.synced = now
         entries = () if live else result._entries
+        parts, is_longer = self.saver.changed(session.kept(running=False), result.script)
+        exported = packed([f"{name}={value}" for name, value in session.exported().items()])
+        head: dict[str, Any] = {
+            "status": result.exit_code,
+            "parts": list(parts),
+            "cwd": session.cwd,
+        }
+        if is_longer:
+            head["is_longer"] = True
+        if exported != self.exported:
+            head["exports"] = True
+            self.exported = exported
+            parts[PARTS] = exported
+        if result.limit is not None:
+            head["limit"] = result.limit
+        if jobs := len(session.machine.scheduler.processes):
+            head["jobs"] = jobs
+        if self.mounts.released:
+            head["released"], self.mounts.released = self.mounts.released, []
+        if result.pictures:
+            head["pictures"] = list(result.pictures)
         self.wire.send(
             "done",
-            {
-                "status": result.exit_code,
-                "limit": result.limit,
-                "cwd": session.cwd,
-                "jobs": len(session.machine.scheduler.processes),
-                "released": self.mounts.released,
-            },
+            head,
             changed,
-            saved(session.kept(running=False)),
             array("I", [len(data) << 1 | stream & 1 for stream, data in entries]).tobytes(),
             b"".join([data for _, data in entries]),
-            packed([f"{name}={value}" for name, value in session.exported().items()]),
             unread,
+            *parts.values(),
+            *large,
         )
-        self.mounts.released = []
 
     # requests
 
     def _ask(self, kind: str, head: dict[str, Any], *blobs: bytes) -> Message:
         """Send a request and return the answer."""
         self.wire.send(kind, head, *blobs)
+        return self.take()
+
+    def take(self) -> Message:
+        """Return the answer to a request, and obey what it says besides."""
         message = self.wire.receive()
         answer = message.head
         budget = self.session.machine.budget

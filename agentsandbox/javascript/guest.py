@@ -449,6 +449,7 @@ def _configuration() -> wasmtime.Config:
     config = wasmtime.Config()
     config.epoch_interruption = True
     config.signals_based_traps = False
+    config.memory_init_cow = False  # a copy of some KB, for which no file in memory is needed
     ffi.wasmtime_config_async_stack_size_set(config.ptr(), NATIVE_STACK_BYTES)
     config.max_wasm_stack = NATIVE_STACK_BYTES
     return config

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import Command, CommandContext
 
-__all__ = ["ENGINE_DIGEST", "JavaScriptRuntime", "default_runtime"]
+__all__ = ["ENGINE_DIGEST", "JavaScriptRuntime", "default_runtime", "prepared", "runtime_with"]
 
 ENGINE_DIGEST = "d4c9375f2b1ca4dc95f72c8aa2982a7a9951ac8011490d79c6582df732b4bbd9"
 """The SHA-256 of `engine/quickjs.wasm`."""
@@ -107,6 +107,21 @@ class JavaScriptRuntime:
 def default_runtime() -> JavaScriptRuntime:
     """Return the runtime of `Sandbox(javascript=True)`, one for the process."""
     return JavaScriptRuntime()
+
+
+def prepared() -> tuple[bytes, bytes]:
+    """Return the compiled engine and the prelude's bytecode, for `runtime_with`."""
+    return default_runtime()._prepared()
+
+
+def runtime_with(
+    made: tuple[bytes, bytes] | None, *, memory_bytes: int, nesting: int
+) -> JavaScriptRuntime:
+    """Return a runtime with what another process with the same wasmtime has prepared."""
+    runtime = JavaScriptRuntime(memory_bytes=memory_bytes, nesting=nesting)
+    if made is not None:
+        runtime._compiled, runtime._prelude = made
+    return runtime
 
 
 class _NoSandbox:

@@ -13,6 +13,9 @@ Steps are no measure of time if one of them may copy 15 MB. So there is a second
 * Data of more than `PIECE` are cut, where the operation allows it: `pieces(data)` yields one piece
   after the other and calls `work` for each. A codec needs about a millisecond for a piece, a
   regular expression up to ten.
+* Where only a whole text makes sense (the key of a version, IFS), a longer one is refused.
+* A call into a mounted filesystem takes as long as many steps. The filesystem draws them itself
+  (`pay`), without a turn for other processes, since it is at work.
 * `charge` and `make`, which announce a value, count it as work, and `breathe` looks at the clock.
 """
 
@@ -69,7 +72,7 @@ def notice_of(limit: LimitName) -> str:
     return f"sandbox: stopped by the limit '{limit}' ({divergence})\n"
 
 
-# TM-TIME-1, TM-NEXT-2
+# TM-TIME-1, TM-TIME-6, TM-NEXT-2
 class Budget:
     """What one execution has left.
 
@@ -176,6 +179,12 @@ class Budget:
         self.left -= 1 + (size >> WORK_SHIFT)
         if self.left < 0:
             self.tick()
+
+    def pay(self, count: int) -> None:
+        """Draw `count` steps where no other process may run now, as within a filesystem."""
+        self.left -= count
+        if self.left < 0:  # others get their turn at the next step
+            self.check_time()
 
     def pieces(self, data: Data) -> Iterator[Data]:
         """Yield the data in pieces of at most `PIECE`, with a look at the clock before each."""

@@ -12,8 +12,8 @@ import functools
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
-    from collections.abc import Callable
-    from typing import Concatenate, ParamSpec, TypeVar
+    from collections.abc import Callable, Hashable
+    from typing import Any, Concatenate, ParamSpec, TypeVar
 
     T = TypeVar("T", bound="str | tuple[str, ...]")
     P = ParamSpec("P")
@@ -40,6 +40,39 @@ def cache_short(
         return functools.update_wrapper(choose, function)
 
     return decorate
+
+
+class Kept:
+    """Keeps the values that were put in or asked for last: `most` to twice as many.
+
+    Unlike `functools.lru_cache` a look for what is not there leaves nothing behind.
+    """
+
+    __slots__ = ("_most", "_new", "_old")
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._new: dict[Any, Any] = {}
+        self._old: dict[Any, Any] = {}
+
+    def get(self, key: Hashable) -> Any:
+        """Return the value of a key, None if there is none."""
+        value = self._new.get(key)
+        if value is None and key in self._old:
+            value = self._old.get(key)
+            if value is not None:
+                self.put(key, value)
+        return value
+
+    def put(self, key: Hashable, value: object) -> None:
+        """Keep a value."""
+        if len(self._new) >= self._most:
+            self._old, self._new = self._new, {}
+        self._new[key] = value
+
+    def clear(self) -> None:
+        """Forget all values."""
+        self._old, self._new = {}, {}
 
 
 def compile_pattern(source: str, flags: int = 0) -> re.Pattern[str]:

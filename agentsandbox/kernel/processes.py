@@ -172,6 +172,7 @@ class Scheduler:
         """Background jobs of other threads. A greenlet cannot leave its thread, so they do not run
         now."""
         self.deferred: list[Deferred] = []
+        """Work that starts only if all processes wait; `undefer` takes it back."""
         self.failure: BaseException | None = None
         self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
         """The event loop's driver: waits for seconds or an awaitable, and returns the awaited
@@ -340,12 +341,6 @@ class Scheduler:
             if process in self.processes:
                 self.processes.remove(process)
             self.budget.depth = depth
-
-    def defer(self, run: Callable[[], int], name: str) -> Deferred:
-        """Announce work that starts only if all processes wait; `undefer` takes it back."""
-        deferred = Deferred(run, name, self.current)
-        self.deferred.append(deferred)
-        return deferred
 
     def undefer(self, deferred: Deferred) -> bool:
         """Take deferred work back to run it here; return False if it was started already."""

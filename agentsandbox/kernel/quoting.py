@@ -30,6 +30,7 @@ _NAMED = {
     "\v": "\\v", "\\": "\\\\", "'": "\\'",
 }  # fmt: skip
 _SPECIAL = lazily(r"(?a)([\s!\"$&'()*,;<>?\[\\\]^`{|}])|(?<![^:=])~")
+_METACHARACTERS = " \t\n'\"\\|&;()<>!{}*[?]^$`"
 _METACHARACTER = lazily(r"""[ \t\n'"\\|&;()<>!{}*\[?\]^$`]""")
 _UNPRINTABLE = lazily("[\0-\x1f\x7f-\x9f\ud800-\udfff]")
 _PATTERN = lazily(r"[*?\[\]\\()|!+@^-]")
@@ -54,7 +55,8 @@ def _is_printable(character: str) -> bool:
 def _backslashed(text: str, characters: str) -> str:
     """Put a backslash before each of the characters; it must be the first of them."""
     for character in characters:
-        text = text.replace(character, f"\\{character}")
+        if character in text:
+            text = text.replace(character, f"\\{character}")
     return text
 
 
@@ -148,7 +150,11 @@ def declare_quote_double(text: str, pieces: Pieces = whole) -> str:
 def has_metacharacters(text: str) -> bool:
     """Whether the shell would not read the bare text as one literal word."""
     return (
-        _METACHARACTER.search(text) is not None
+        (
+            _METACHARACTER.search(text) is not None
+            if len(text) <= _LONG
+            else any(character in text for character in _METACHARACTERS)
+        )
         or text.startswith(("#", "~"))
         or ":~" in text
         or "=~" in text

@@ -62,6 +62,11 @@ def encode(text: str) -> bytes:
         return text.encode("utf-8", "surrogatepass")
 
 
+def encode_pieces(pieces: Iterable[str]) -> bytes:
+    """Encode the pieces of a text, each as `encode` does."""
+    return b"".join(map(encode, pieces))
+
+
 def decode(data: bytes | bytearray | memoryview) -> str:
     """Decode UTF-8; each invalid byte becomes a lone surrogate, which `encode` turns back."""
     return str(data, "utf-8", "surrogateescape")
@@ -383,7 +388,11 @@ class Capture(Stream):
             if room > 0:
                 log.add(self.number, data[:room])
             raise LimitReached("output_bytes")
-        log.add(self.number, data)
+        if log.listener is not None:
+            log.add(self.number, data)
+            return
+        log.size += len(data)
+        log.entries.append((self.number, data))
 
 
 class Pipe(Stream):
@@ -407,6 +416,9 @@ class Pipe(Stream):
 
     def weigh(self, scale: Scale) -> None:
         scale.add(self._chunks)
+
+    def release(self) -> None:
+        self.references -= 1
 
     # the writing end
 
@@ -463,7 +475,9 @@ class Pipe(Stream):
     def read(self, size: int = -1) -> bytes:
         if size < 0:
             return self._read_all()
-        if (not self._size and not self._wait()) or not size:
+        if not self._size and (self.references <= 0 or not self._wait()):
+            return b""
+        if not size:
             return b""
         chunks = self._chunks
         if len(chunks) > 1 and len(chunks[0]) - self._position < size:
@@ -582,7 +596,11 @@ class PipeReader(Stream):
         return BothEnds(self.pipe) if mode == "r+" else super().reopened(mode)
 
     def close(self) -> None:
-        self.pipe.close_reader()
+        pipe = self.pipe
+        if pipe.readers == 1 and not pipe._size:
+            pipe.readers = 0
+        else:
+            pipe.close_reader()
 
 
 class BothEnds(PipeReader):

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     Pairs = Sequence[tuple[str, str]]
 
-__all__ = ["NO_NETWORK", "Network", "Reply", "redirected", "same_origin"]
+__all__ = ["NO_NETWORK", "Network", "Query", "Reply", "redirected", "same_origin"]
 
 NO_NETWORK = "this sandbox has no network"
 
@@ -91,6 +91,7 @@ class Reply:
                  (appconnect), the request sent (pretransfer), the first byte received
                  (starttransfer); some may be missing
     expected     bytes of the body by its header, None if unknown
+    limit        the most bytes of the body, before and after decompression; None without a limit
     """
 
     def __init__(self, url: str, method: str) -> None:
@@ -108,8 +109,13 @@ class Reply:
         self._pull: Callable[[], bytes] = bytes
         self._at_end: Callable[[], None] | None = None
         self._close: Callable[[], None] | None = None
-        self._limit: int | None = None
+        self.limit: int | None = None
         self._size = 0
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no connection is open for it: reading waits for nobody."""
+        return self._close is None
 
     def header(self, name: str) -> str | None:
         """Return the value of the first header of that name; None without one."""
@@ -129,9 +135,9 @@ class Reply:
                 at_end()
             return b""
         self._size += len(data)
-        if self._limit is not None and self._size > self._limit:
+        if self.limit is not None and self._size > self.limit:
             self.close()
-            raise TooLargeError(f"the response has more than {self._limit} bytes")
+            raise TooLargeError(f"the response has more than {self.limit} bytes")
         return data
 
     def read_all(self, limit: int | None = None) -> bytes:
@@ -150,7 +156,7 @@ class Reply:
         """Yield the pieces of the body without gzip or deflate; the limit holds for them too."""
         from agentsandbox.network.decoding import decoded
 
-        return decoded(iter(self.read, b""), self.header("content-encoding") or "", self._limit)
+        return decoded(iter(self.read, b""), self.header("content-encoding") or "", self.limit)
 
     def close(self) -> None:
         """Close the connection."""
@@ -169,6 +175,35 @@ class Reply:
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+class Query:
+    """A request that is allowed, before it is sent; immutable.
+
+    handler               the function of the host that answers it, None for a server outside
+    until, connect_until  when it, and its connection, must be ready, in seconds of `monotonic`
+    verify                whether the server's certificate must be trusted
+    """
+
+    __slots__ = ("body", "connect_until", "handler", "headers", "target", "until", "verify")
+
+    def __init__(
+        self,
+        target: Target,
+        handler: Callable[..., object] | None,
+        headers: Pairs,
+        body: bytes,
+        until: float | None,
+        connect_until: float | None,
+        verify: bool,
+    ) -> None:
+        self.target = target
+        self.handler = handler
+        self.headers = headers
+        self.body = body
+        self.until = until
+        self.connect_until = connect_until
+        self.verify = verify
 
 
 class Network:
@@ -233,22 +268,34 @@ class Network:
         _check_headers(method, headers)
         reply = Reply(target.url, method)
         self._scheduler.budget.step(100)
-        policy = self.policy
-        pairs = _completed(target, headers, body)
-        handler = None if policy is None else policy.handler(target.host, target.port)
-        if handler is not None:
-            return self._ask_function(reply, handler, Request(method, target.url, pairs, body))
         until = reply.began + timeout if timeout is not None else None
-        if self.is_own(target.host):
-            return self._ask_own(reply, target, pairs, body, until)
+        policy = self.policy
+        handler = None if policy is None else policy.handler(target.host, target.port)
+        if handler is None and self.is_own(target.host):
+            return self._ask_own(reply, target, _completed(target, headers, body), body, until)
+        connect_until = None if connect_timeout is None else reply.began + connect_timeout
+        return self._ask_beyond(
+            reply, Query(target, handler, headers, body, until, connect_until, verify)
+        )
+
+    def _ask_beyond(self, reply: Reply, query: Query) -> Reply:
+        """Return the response of a function of the host, or of a server outside.
+
+        An isolated worker has neither: it asks the client of the host here.
+        """
+        target, body, policy = query.target, query.body, self.policy
+        pairs = _completed(target, query.headers, body)
+        if query.handler is not None:
+            request = Request(reply.method, target.url, pairs, body)
+            return self._ask_function(reply, query.handler, request)
         assert policy is not None
-        self._check_outgoing(policy, target, headers, body)
-        if policy.records is not None and self._replayed(reply, method, target.url, body):
+        self._check_outgoing(policy, target, query.headers, body)
+        if policy.records is not None and self._replayed(reply, reply.method, target.url, body):
             return reply
         last = reply.began + policy.timeout
-        until = last if until is None else min(until, last)
-        connect_until = until if connect_timeout is None else reply.began + connect_timeout
-        return self._ask_outside(reply, target, pairs, body, until, connect_until, verify)
+        until = last if query.until is None else min(query.until, last)
+        connect_until = until if query.connect_until is None else query.connect_until
+        return self._ask_outside(reply, target, pairs, body, until, connect_until, query.verify)
 
     def fetch(
         self,
@@ -374,7 +421,7 @@ class Network:
         reply._close = lambda: self._closed(connection)
         reply.times |= connection.times
         reply.remote, reply.local = connection.remote, connection.local
-        reply._limit = policy.max_bytes
+        reply.limit = policy.max_bytes
         secret = policy.injected(target)
         if secret:
             names = {name.lower() for name in secret}

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     Lookup = Callable[[str], "Sequence[Wheelfile] | Awaitable[Sequence[Wheelfile]]"]
     Index = str | os.PathLike[str] | Lookup
     Wait = Callable[[Awaitable[object]], object]
+    Elsewhere = Callable[[], tuple[Mapping[str, bytes], Iterable[tuple[str, str]]]]
 
 __all__ = [
     "MOUNT_PATH",
@@ -112,7 +113,9 @@ class Packages:
     cannot be used; `find` and `fetch` do so for the index.
     """
 
-    __slots__ = ("_bundled", "_mounted", "_programs", "_tree", "index", "packages", "zip")
+    __slots__ = (
+        "_bundled", "_elsewhere", "_mounted", "_programs", "_tree", "index", "packages", "zip",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -134,6 +137,40 @@ class Packages:
         self._mounted: tuple[Bundled, ...] | None = None
         self._tree: Mapping[str, bytes] | None = None
         self._programs: Mapping[str, tuple[str, str]] | None = None
+        self._elsewhere: Elsewhere | None = None
+
+    @classmethod
+    def elsewhere(
+        cls,
+        read: Elsewhere | None,
+        programs: Mapping[str, tuple[str, str]],
+        index: Index | None,
+    ) -> Packages:
+        """Return packages that another process has.
+
+        read      returns their files, and of each distribution METADATA and location; None for none
+        programs  name → (module, function)
+        """
+        made = cls((), index)
+        if read is not None:
+            made.packages = ("elsewhere",)
+            made._elsewhere, made._programs = read, programs
+        return made
+
+    def beside(self, standard_library: str | os.PathLike[str]) -> Packages:
+        """Return the same packages, with the distributions of the artifact."""
+        made = Packages((), self.index, standard_library)
+        made.packages, made._elsewhere = self.packages, self._elsewhere
+        if self._elsewhere is not None:
+            made._programs = self._programs
+        return made
+
+    def entry_points(self) -> Mapping[str, tuple[str, str]]:
+        """Return the programs of `packages`: name → (module, function)."""
+        if self._programs is None:
+            self._read_packages()
+        assert self._programs is not None
+        return self._programs
 
     def files(self) -> Mapping[str, bytes]:
         """Return the content of `packages` by path below `MOUNT_PATH`."""
@@ -151,10 +188,7 @@ class Packages:
 
     def programs(self) -> Mapping[str, str]:
         """Return the programs of `packages` by name: scripts for `/usr/local/bin`."""
-        if self._programs is None:
-            self._read_packages()
-        assert self._programs is not None
-        return {name: program_text(*entry) for name, entry in self._programs.items()}
+        return {name: program_text(*entry) for name, entry in self.entry_points().items()}
 
     def bundled(self) -> tuple[Bundled, ...]:
         """Return the distributions of the artifact; none without one."""
@@ -163,6 +197,10 @@ class Packages:
         return self._bundled
 
     def _read_packages(self) -> None:
+        if self._elsewhere is not None:
+            self._tree, described = self._elsewhere()
+            self._mounted = tuple(Bundled(read_headers(text), place) for text, place in described)
+            return
         tree = _Tree({one.name for one in self.bundled()})
         for entry in self.packages:
             text = os.fspath(entry)

@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from os import PathLike
+    from typing import Any
 
     from agentsandbox.contract.command import Command
     from agentsandbox.kernel.processes import Scheduler
@@ -146,7 +147,7 @@ class PythonRuntime:
         if found.zip is None:
             with suppress(UnavailableError):
                 library = self.artifact().library
-                self._packages = found = Packages(found.packages, found.index, library)
+                self._packages = found = found.beside(library)
         return found
 
     def package_programs(self) -> Sequence[str]:
@@ -287,6 +288,13 @@ class PythonRuntime:
             nested[scheduler] = nested[scheduler] - 1
 
         return unnest
+
+
+def runtime_with(packages: Packages, **options: Any) -> PythonRuntime:
+    """Return a runtime whose packages and index are made already."""
+    runtime = PythonRuntime(**options)
+    runtime._packages = packages
+    return runtime
 
 
 @cache

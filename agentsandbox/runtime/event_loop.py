@@ -24,7 +24,7 @@ from agentsandbox.kernel.processes import EVENT_LOOP_SECONDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
     from typing import Any, Protocol
 
     from greenlet import greenlet
@@ -294,12 +294,19 @@ async def _sleep_in_trio(seconds: float, budget: Budget) -> None:
         budget.wake = None
 
 
-async def readable(descriptor: int, seconds: float) -> None:
-    """Wait until a descriptor of the host can be read, for at most `seconds`."""
+async def readable(descriptors: Sequence[int], seconds: float) -> None:
+    """Wait until one of some descriptors of the host can be read, for at most `seconds`."""
     library, loop = _current_loop()
     if library.__name__ == "trio":
         with library.move_on_after(seconds):
-            await library.lowlevel.wait_readable(descriptor)
+            async with library.open_nursery() as nursery:
+
+                async def wait(descriptor: int) -> None:
+                    await library.lowlevel.wait_readable(descriptor)
+                    nursery.cancel_scope.cancel()
+
+                for descriptor in descriptors:
+                    nursery.start_soon(wait, descriptor)
         return
     over: Any = loop.create_future()
 
@@ -307,22 +314,77 @@ async def readable(descriptor: int, seconds: float) -> None:
         if not over.done():
             over.set_result(None)
 
-    loop.add_reader(descriptor, end)
+    for descriptor in descriptors:
+        loop.add_reader(descriptor, end)
     timer = loop.call_later(seconds, end)
     try:
         await over
     finally:
         timer.cancel()
-        loop.remove_reader(descriptor)
+        for descriptor in descriptors:
+            loop.remove_reader(descriptor)
 
 
 async def _within(running: Running | None, awaitable: Awaitable[Any]) -> Any:
-    """Await the result of a host's command; `enter` sees which executions wait for it."""
-    token = _around.set((*_around.get(), *([running] if running is not None else [])))
+    """Await the result of a host's command; `enter` sees which executions wait for it.
+
+    Cancelling the execution cancels what it waits for.
+    """
+    if running is None:
+        return await awaitable
+    budget = running.budget
+    library, loop = _current_loop()
+    wait = _wait_in_asyncio if library.__name__ == "asyncio" else _wait_in_trio
+    token = _around.set((*_around.get(), running))
+    wake = budget.wake
+    try:
+        return await wait(budget, awaitable, library, loop)
+    finally:
+        budget.wake = wake
+        _around.reset(token)
+
+
+async def _wait_in_asyncio(
+    budget: Budget, awaitable: Awaitable[Any], asyncio: Any, loop: Any
+) -> Any:
+    """Await in the current task, which is cancelled for a moment, as by `asyncio.timeout`."""
+    task = asyncio.current_task()
+    before = task.cancelling()
+    is_ended = is_over = False
+
+    def called() -> None:
+        nonlocal is_ended
+        if is_over or is_ended:
+            return
+        budget.wake = partial(loop.call_soon_threadsafe, called)
+        if budget.cancelled:
+            is_ended = True
+            task.cancel()
+
+    called()
     try:
         return await awaitable
+    except asyncio.CancelledError:
+        if is_ended and task.cancelling() == before + 1:  # and nobody else cancels the task
+            raise LimitReached(CANCELLED) from None
+        raise
     finally:
-        _around.reset(token)
+        is_over = True
+        if is_ended:
+            task.uncancel()
+
+
+async def _wait_in_trio(budget: Budget, awaitable: Awaitable[Any], trio: Any, token: Any) -> Any:
+    with trio.CancelScope() as scope:
+
+        def called() -> None:
+            budget.wake = partial(token.run_sync_soon, called)
+            if budget.cancelled:
+                scope.cancel()
+
+        called()
+        return await awaitable
+    raise LimitReached(CANCELLED)
 
 
 async def enter(sandbox: Executor) -> Turns:

@@ -68,10 +68,8 @@ def _random(seed: int | None) -> Random:
     return Random(seed)
 
 
-def _source(stdin: str | bytes | HostInput | None, scheduler: Scheduler) -> Stream:
+def _source(stdin: str | bytes | HostInput, scheduler: Scheduler) -> Stream:
     """Return the standard input of an execution as a stream."""
-    if stdin is None:
-        return _Input(b"", False)
     if isinstance(stdin, str):
         return _Input(encode(stdin), True)
     if isinstance(stdin, (bytes, bytearray, memoryview)):
@@ -90,8 +88,8 @@ class Session:
     """
 
     __slots__ = (
-        "_captures", "_is_seeded", "ending", "environment", "fs", "jobs", "machine", "policy",
-        "shell", "standard",
+        "_captures", "_is_seeded", "_without_input", "ending", "environment", "fs", "jobs",
+        "machine", "policy", "shell", "standard",
     )  # fmt: skip
 
     def __init__(
@@ -148,11 +146,9 @@ class Session:
         fs.open_fifo = self.machine.fifos.open
         log = OutputLog(0)
         self._captures = Capture(log, 1), Capture(log, 2)
-        self.standard: dict[int, Stream] = {
-            0: _Input(b"", False),
-            1: self._captures[0],
-            2: self._captures[1],
-        }
+        out, err = self._captures
+        self._without_input: dict[int, Stream] = {0: _Input(b"", False), 1: out, 2: err}
+        self.standard = self._without_input
         self.shell = self.new_shell(cwd) if kept is None else self._resumed(kept, cwd)
 
     def new_shell(self, cwd: str) -> Shell:
@@ -224,17 +220,18 @@ class Session:
             self, script, timeout, stdin, env, cwd, args, state, on_output, rule, pause
         )
 
-    def begin(self, source: Stream, log: OutputLog) -> None:
-        """Give the shell the standard streams of a call."""
+    def begin(self, source: Stream | None, log: OutputLog) -> None:
+        """Give the shell the standard streams of a call; without a source it reads nothing."""
         out, err = self._captures
         out.log = err.log = log
-        self.standard = standard = {0: source, 1: out, 2: err}
+        standard = self._without_input if source is None else {0: source, 1: out, 2: err}
+        self.standard = standard
         shell = self.shell
         descriptors = shell.descriptors
         if shell.fds is descriptors.base:
             shell.fds = standard
         elif 0 not in descriptors.owned:
-            shell.fds = {**shell.fds, 0: source}
+            shell.fds = {**shell.fds, 0: standard[0]}
         descriptors.base = standard
 
     def execution(
@@ -289,8 +286,8 @@ class Execution:
     """
 
     __slots__ = (
-        "_args", "_cwd", "_ended", "_env", "_history", "_on_signal", "_pause", "_policy",
-        "_restore", "_state", "_stdin", "budget", "log", "result", "script", "session",
+        "_args", "_cwd", "_ended", "_env", "_has_own", "_history", "_on_signal", "_pause",
+        "_policy", "_restore", "_state", "_stdin", "budget", "log", "result", "script", "session",
     )  # fmt: skip
 
     def __init__(
@@ -322,6 +319,7 @@ class Execution:
         self._state = state
         self._policy = policy
         self._pause = pause
+        self._has_own = policy is not None or env is not None or cwd is not None or bool(args)
         self._history: list[str] | None = None
         self._on_signal: SignalHandler | None = None
         self._restore: list[Callable[[], None]] | None = None
@@ -341,7 +339,8 @@ class Execution:
         status = 130
         limit: LimitName | None = CANCELLED
         try:
-            self._set_up(shell)
+            if self._has_own:
+                self._set_up(shell)
             status, limit = run_guarded(
                 shell, self.script, session.jobs, log, goes_on=self._state == "keep"
             )
@@ -355,6 +354,7 @@ class Execution:
             with session.ending:
                 self._ended = True
             session.fs.uid = session.fs.script_thread = _ROOT
+            session.fs.pay = None
             self._clean_up(shell, limit)
             self.result = ExecutionResult(
                 log.entries,
@@ -367,28 +367,23 @@ class Execution:
         return self.result
 
     def _pictures(self) -> Mapping[str, bytes]:
-        """Return the pictures that were written and are still there."""
-        session = self.session
-        found: dict[str, bytes] = {}
-        for path in dict.fromkeys(session.machine.host.pictures):
-            try:
-                info = session.fs.stat(path)
-                if info.is_file and info.size <= _PICTURE_BYTES and len(found) < _PICTURES:
-                    found[path] = session.fs.read_bytes(path)
-            except OSError:  # it is not there any more
-                continue
-        session.machine.host.pictures.clear()
+        pictures = self.session.machine.host.pictures
+        found = pictures_in(self.session.fs, pictures)
+        pictures.clear()
         return found
 
     def _shell(self) -> Shell:
         """Return the shell to run in, on a machine that is ready for this call."""
         session, budget = self.session, self.budget
         machine, shell = session.machine, session.shell
+        session.fs.pay = budget.pay
         shell.variables.limit = budget.value_bytes
         machine.accounts.holders[0] = shell
         machine.scheduler.pause = self._pause
         machine.scheduler.begin(budget)
-        session.begin(_source(self._stdin, machine.scheduler), self.log)
+        stdin = self._stdin
+        source = None if stdin is None else _source(stdin, machine.scheduler)
+        session.begin(source, self.log)
         if self._state == "keep":
             return shell
         return self._passing(
@@ -448,6 +443,19 @@ class Execution:
             machine.scheduler.main.on_signal = self._on_signal
             machine.history[:] = self._history
             machine.forget(len(self._history) - HISTORY)
+
+
+def pictures_in(fs: MemoryFileSystem, paths: Sequence[str]) -> Mapping[str, bytes]:
+    """Return the pictures that were written at some paths and are still there."""
+    found: dict[str, bytes] = {}
+    for path in dict.fromkeys(paths):
+        try:
+            info = fs.stat(path)
+            if info.is_file and info.size <= _PICTURE_BYTES and len(found) < _PICTURES:
+                found[path] = fs.read_bytes(path)
+        except OSError:  # it is not there any more
+            continue
+    return found
 
 
 def _use_policy(shell: Shell, policy: Policy | None) -> None:

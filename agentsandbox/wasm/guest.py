@@ -216,7 +216,9 @@ class Guest:
 
     def clock_ns(self) -> int:
         """Return the sandbox's time."""
-        return int(self.ctx.host.clock() * 1_000_000_000)
+        host = self.ctx.host
+        seconds = self.ask(host.clock) if host.has_clock_at_home else host.clock()
+        return int(seconds * 1_000_000_000)
 
     def entropy(self, size: int) -> bytes:
         """Return random bytes: the sandbox's own if it has a seed."""

@@ -8,7 +8,8 @@ can stop it: the whole match is one call into C.
 The text that shows it is made from the pattern itself:
 
   prefix   a text that leads up to a quantifier
-  unit     a text that the quantified part matches, many times
+  unit     a text that the quantified part matches, many times; also with the prefix before each,
+           as a search may begin at each of them
   suffix   something after which the rest cannot match
 
 `steps` runs the pattern's own tree (as `re` parses it) on a small backtracking machine that counts what
@@ -434,7 +435,10 @@ def worst(pattern: re.Pattern[Any], *, search: bool = True, full: bool = False) 
     steepest = Growth(0.0)
     for before, inner, inner_flags in quantifiers(tree, flags, alphabet, ""):
         units = units_of(inner, inner_flags, alphabet)
-        for prefix, unit in product(dict.fromkeys(["", before]), units):
+        pumped = [*product(dict.fromkeys(["", before]), units)]
+        if before:  # a search may begin at each of them
+            pumped += [("", before + unit) for unit in units[:4]]
+        for prefix, unit in pumped:
             if not unit or (prefix, unit) in tried:
                 continue
             tried.add((prefix, unit))

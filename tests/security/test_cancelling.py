@@ -55,8 +55,14 @@ def scripts() -> list[object]:
 @command("patient", usage="Usage: patient")
 async def patient(ctx: CommandContext, args: Arguments) -> int:
     """Wait in the event loop, as a command of a host may."""
+    for event in _WAITING:
+        event.set()
     await anyio.sleep(60)
     return 0
+
+
+_WAITING: list[anyio.Event] = []
+"""What `patient` sets when it begins to wait."""
 
 
 def _sandbox() -> Sandbox:
@@ -131,6 +137,46 @@ def test_the_task_that_waits_is_cancelled(script: str, seed: int) -> None:
         assert anyio.run(run)
         assert sandbox.history[-1].limit == "cancelled"
         _check_next(sandbox)
+
+
+@pytest.mark.parametrize("backend", ["asyncio", "trio"])
+@pytest.mark.parametrize(
+    "script",
+    ["patient; echo after", "patient | cat", "x=$(patient); echo after", "trap patient EXIT; :"],
+)
+def test_a_command_of_the_host_that_waits_is_cancelled(script: str, backend: str) -> None:
+    with Sandbox(limits=Limits(timeout=20), commands=[patient]) as sandbox:
+
+        async def run() -> None:
+            async with anyio.create_task_group() as group:
+                group.start_soon(sandbox.aexecute, script)
+                await is_waiting.wait()
+                sandbox.cancel()
+            assert not (await sandbox.aexecute("echo next")).limit
+
+        is_waiting = anyio.Event()
+        _WAITING[:] = [is_waiting]
+        anyio.run(run, backend=backend)
+        ended = sandbox.history[-2]
+        assert (ended.limit, ended.exit_code, ended.stdout) == ("cancelled", 130, "")
+
+
+def test_the_host_cancels_the_task_and_the_execution_at_once() -> None:
+    with Sandbox(limits=Limits(timeout=20), commands=[patient]) as sandbox:
+
+        async def run() -> bool:
+            is_waiting = anyio.Event()
+            _WAITING[:] = [is_waiting]
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as group:
+                    group.start_soon(sandbox.aexecute, "patient")
+                    await is_waiting.wait()
+                    sandbox.cancel()
+                    scope.cancel()
+            return scope.cancelled_caught
+
+        assert anyio.run(run)
+        assert sandbox.execute("echo next").stdout == "next\n"
 
 
 @pytest.mark.parametrize("limits", [{"timeout": 0.05}, {"steps": 5000}, {"output_bytes": 100}])

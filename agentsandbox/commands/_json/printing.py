@@ -7,6 +7,7 @@ import math
 from decimal import Decimal
 
 from agentsandbox.commands._json.values import CONTAINERS, Literal
+from agentsandbox.kernel.budget import PIECE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -145,6 +146,8 @@ class Dumper:
             self._colored(value, 0, parts)
             return "".join(parts).replace("\x7f", "\\u007f")
         if kind is str:
+            if sink is not None and len(value) > PIECE:
+                return self._quoted_by_pieces(value, sink)
             text = self.quote(value)
             return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
         if kind is int:
@@ -164,6 +167,14 @@ class Dumper:
         self._write(value, 0, pieces, "\n" if self.pretty else "")
         text = "".join([*pieces.spilled, *pieces])
         return text.replace("\x7f", "\\u007f") if "\x7f" in text else text
+
+    def _quoted_by_pieces(self, value: str, sink: Callable[[str], None]) -> str:
+        """Give a long string to `sink`, but for the closing quote, which is returned."""
+        sink('"')
+        for start in range(0, len(value), PIECE):
+            text = self.quote(value[start : start + PIECE])[1:-1]
+            sink(text.replace("\x7f", "\\u007f") if "\x7f" in text else text)
+        return '"'
 
     def _scalar(self, value: Value) -> str:
         if value is None:

@@ -83,7 +83,7 @@ def _parsed(ctx: CommandContext, words: Sequence[str]) -> Arguments:
     try:
         return _PARSER.parse(words)
     except UsageError as error:
-        if _UNKNOWN.search(error.message) is None or _refused(error.message):
+        if _UNKNOWN.match(error.message) is None or _refused(error.message):
             raise
         before = _before_unknown(words)
         given = _PARSER.parse(words[:before])
@@ -101,7 +101,7 @@ def _before_unknown(words: Sequence[str]) -> int:
         try:
             _PARSER.parse(words[: middle + 1])
         except UsageError as error:
-            if _UNKNOWN.search(error.message) is not None:
+            if _UNKNOWN.match(error.message) is not None:
                 high = middle
                 continue
         low = middle + 1

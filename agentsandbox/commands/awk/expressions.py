@@ -990,7 +990,8 @@ def _substitution_statement(compiler: Expressions, call: nodes.Call) -> tuple[st
     if not isinstance(target, nodes.Name) and not is_constant:
         return None
     changed = _substituted(compiler, call, compiler.text(target))
-    return changed, _assigned(compiler, target, _replaced(compiler, target))  # type: ignore[arg-type]
+    replaced = _replaced(compiler, target)
+    return changed, _assigned(compiler, target, replaced)  # type: ignore[arg-type]
 
 
 def _replaced(compiler: Expressions, target: Expression, value: str = "") -> str:

@@ -13,7 +13,7 @@ from agentsandbox.commands.awk.lexer import doubtful_escapes
 from agentsandbox.commands.awk.meter import ACCOUNTED, Meter
 from agentsandbox.commands.awk.modes import conversions_of
 from agentsandbox.commands.awk.patterns import Pattern
-from agentsandbox.commands.awk.records import split_by_pattern, split_words
+from agentsandbox.commands.awk.records import split_by_pattern, split_text, split_words
 from agentsandbox.commands.awk.values import AwkFatal, Typed
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.expressions import lazily
@@ -146,10 +146,7 @@ class Fields(Meter):
                 return lambda text: text.replace("\n", separator).split(separator) if text else []
             return lambda text: text.split(separator) if text else []
         pattern = self.dynamic_pattern(separator)
-        split = pattern.split
-        if split is not None:
-            return lambda text: split(text) if text else []
-        return lambda text: split_by_pattern(pattern, text, self.budget.step)
+        return lambda text: split_text(pattern, text, self.budget.step)
 
     def split_fields(self, text: str) -> list[str]:
         """Return the fields of a record."""

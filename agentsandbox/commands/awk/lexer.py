@@ -340,7 +340,8 @@ class _Lexer:
             if self.mode.traditional:
                 self._standard_name(value, start)
                 return True
-            if value == "_" and self.text.startswith('"', self.position):
+            is_field = bool(self.tokens) and self.tokens[-1].kind == "$"
+            if value == "_" and not is_field and self.text.startswith('"', self.position):
                 return True  # a string to be translated: there is no translation
             if self.namespace != "awk" or ":" in value:
                 return self._name(value, start)

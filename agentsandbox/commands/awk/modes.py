@@ -70,7 +70,8 @@ NON_DECIMAL = Mode(traditional=False, posix=False, non_decimal=True)
 
 _BLANKS = " \t\n\r\f\v"
 _HEXADECIMAL = lazily(
-    r"[+-]?0[xX](?:([0-9a-fA-F]++)(?:\.([0-9a-fA-F]*+))?|\.([0-9a-fA-F]++))(?:[pP]([+-]?[0-9]{1,6}))?"
+    r"[+-]?0[xX](?:([0-9a-fA-F]++)(?:\.([0-9a-fA-F]*+))?|\.([0-9a-fA-F]++))"
+    r"(?:[pP]([+-]?[0-9]{1,6}))?"
 )
 _NAMED = lazily(r"([+-]?)(?:(inf(?:inity)?)|nan(?:\([0-9a-z_]*+\))?)", re.IGNORECASE)
 _INTEGER = lazily(r"0(?:[xX]([0-9a-fA-F]++)|([0-7]++)(?![0-9.eE]))")

@@ -6,6 +6,7 @@ Records end by a character, a regular expression or blank lines. A newline is th
 
 from __future__ import annotations
 
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, decode_bytewise
 
 TYPE_CHECKING = False
@@ -70,10 +71,18 @@ def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> l
     return pieces
 
 
+_NO_NEWLINE = lazily("[^\n]")
 _BLOCK = 16384
-"""Characters of a block of records."""
+"""Characters of a block of records, and of a text that is split in one call."""
 _RECORDS = 256
 """About how many records a block has if they are short."""
+
+
+def split_text(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
+    """Return the pieces between matches, those of a short text in one call."""
+    if pattern.split is not None and len(text) <= _BLOCK:
+        return pattern.split(text) if text else []
+    return split_by_pattern(pattern, text, step)
 
 
 class Separator:
@@ -201,8 +210,8 @@ class RecordReader:
 
     def _paragraph(self) -> str | None:
         while True:
-            while self._position < len(self._text) and self._text[self._position] == "\n":
-                self._position += 1
+            found = _NO_NEWLINE.search(self._text, self._position)
+            self._position = len(self._text) if found is None else found.start()
             if self._position < len(self._text):
                 break
             if not self._fill():

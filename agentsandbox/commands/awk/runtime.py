@@ -13,7 +13,7 @@ from agentsandbox.commands.awk.functions import conversions, namespace
 from agentsandbox.commands.awk.input import Input
 from agentsandbox.commands.awk.meter import ACCOUNTED
 from agentsandbox.commands.awk.patterns import Pattern
-from agentsandbox.commands.awk.records import split_by_pattern
+from agentsandbox.commands.awk.records import split_text
 from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
 from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
 from agentsandbox.commands.awk.times import format_time, make_time
@@ -157,11 +157,7 @@ class Runtime(Input):
         """`split`. If not `typed`, nothing depends on which elements look like numbers."""
         step = self.budget.step
         if isinstance(separator, Pattern):
-            split = separator.split
-            if split is not None:
-                pieces = split(text) if text else []
-            else:
-                pieces = split_by_pattern(separator, text, step)
+            pieces = split_text(separator, text, step)
         else:
             by = self.text(self.FS) if separator is None else separator
             splitter = csv_fields if self.csv and separator is None else self._splitters.get(by)

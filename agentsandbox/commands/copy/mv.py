@@ -143,6 +143,8 @@ class _Mover:
                 self._copy(source, target)
             elif error.errno == errno.EINVAL and info.is_dir:
                 ctx.warn(f"cannot move {shown_source} to a subdirectory of itself, {shown}")
+            elif error.errno == errno.ENOTDIR and info.is_dir and not source.endswith("/"):
+                ctx.warn(f"cannot overwrite non-directory {shown} with directory {shown_source}")
             else:
                 ctx.warn(f"cannot move {shown_source} to {shown}: {describe_os_error(error, '')}")
             return

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import CommandContext
 
 _EPOCH = re.compile(
-    rb"\t(?:1970-01-01 00:00:00(?:\.0+)?(?: \+0000)?|19(?:69-12-31|70-01-01) .*(?:[+-]\d{4}))\s*$"
+    rb"\t(?:1970-01-01 00:00:00(?:\.0++)?+(?: \+0000)?+"
+    rb"|19(?:69-12-31|70-01-01) [0-9:.]*+ [+-]\d{4})\s*+\Z"
 )
 _QUOTED = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE = re.compile(rb"\\([0-7]{3}|.)")
@@ -44,7 +45,7 @@ def _raw_name(header: bytes) -> bytes:
 
         return _ESCAPE.sub(unescape, quoted[1])
     name = text.split(b"\t")[0].rstrip(b"\r\n")
-    return re.sub(rb"(?<! ) ++\d{4}-\d\d-\d\d .*$", b"", name).rstrip()
+    return re.sub(rb"(?s)(?<! ) ++\d{4}-\d\d-\d\d .*+", b"", name).rstrip()
 
 
 def header_name(header: bytes, strip: int) -> str | None:

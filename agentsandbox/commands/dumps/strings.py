@@ -9,9 +9,18 @@ from agentsandbox.commands._text.lines import read_all
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import SILENT, Manners, Release
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.budget import PIECE
+from agentsandbox.kernel.expressions import lazily_bytes
 from agentsandbox.kernel.streams import encode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from agentsandbox.kernel.budget import Budget
+
 _PLAIN = rb"\t -~"
+_NO_RUN = lazily_bytes(rb"[^%b]" % _PLAIN)
 _BATCH = 256
 
 
@@ -71,13 +80,25 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
         shown = b""
         if args.flag("print-file-name"):
             shown = encode("{standard input}: " if name == "-" else f"{name}: ")
-        runs = pattern.finditer(data) if pattern is not None else iter(())
+        runs = _runs(data, pattern, ctx.budget) if pattern is not None else iter(())
         while batch := list(islice(runs, _BATCH)):
             ctx.budget.step(len(batch))
+            ctx.budget.breathe()
             for found in batch:
                 offset = encode(f"{found.start():7{radix}} ") if radix is not None else b""
                 ctx.stdout.write(shown + offset + found[0] + separator)
     return ctx.status
+
+
+def _runs(data: bytes, pattern: re.Pattern[bytes], budget: Budget) -> Iterator[re.Match[bytes]]:
+    """Yield the matches in pieces of the data, each of which ends where no run is."""
+    start = 0
+    while start < len(data):
+        budget.work(16 * PIECE)
+        border = _NO_RUN.search(data, start + PIECE)
+        end = len(data) if border is None else border.end()
+        yield from pattern.finditer(data, start, end)
+        start = end
 
 
 def _read(ctx: CommandContext, name: str) -> bytes:

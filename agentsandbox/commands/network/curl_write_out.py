@@ -30,7 +30,7 @@ _UNQUOTED = frozenset(
     "proxy_ssl_verify_result remote_port response_code size_download size_header size_request "
     "size_upload speed_download speed_upload ssl_verify_result urlnum".split()
 )
-_TOKEN = re.compile(r"%%|%\{([A-Za-z0-9_.]*)\}|%header\{([^}]*)\}|\\([nrt])|\\(.)", re.DOTALL)
+_TOKEN = re.compile(r"%%|%\{([A-Za-z0-9_.]*)\}|%header\{([^{}]*+)\}|\\([nrt])|\\(.)", re.DOTALL)
 _CONTROLS = {"n": "\n", "r": "\r", "t": "\t"}
 
 

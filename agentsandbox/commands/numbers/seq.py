@@ -267,9 +267,12 @@ def seq(ctx: CommandContext, args: Arguments) -> int:
     most = max(1, min(_BLOCK, _ROOM // (len(separator) + width + precision + 1)))
     integers = _Integers(separator) if given is None and not (scale or width or precision) else None
     write = _fixed(precision, scale, width) if given is None else _formatter(ctx, given, scale)
+    if given is not None:
+        most = max(1, min(most, _ROOM // (len(write(begin)) + len(separator) + 1)))
     before = "-" if given is None and not begin and words[0].lstrip().startswith("-") else ""
     for values in _blocks(ctx, begin, stride, count, most):
         text = integers.join(values) if integers is not None else separator.join(map(write, values))
+        ctx.budget.make(len(text))
         ctx.stdout.write(encode(before + text))
         before = separator
     ctx.stdout.write(b"\n")

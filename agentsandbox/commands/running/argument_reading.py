@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     Argument = tuple[bytes, bool]
     """An argument, and whether its input line ends with it (for -L)."""
 
+_MARKS = b"'", b'"', b"\\", b"\0"
 _SPECIAL = lazily_bytes(rb"[\\'\"\0]")
 _TOKEN = lazily_bytes(rb"[^\\'\" \t\n]+|\\(?s:.)|'[^'\n]*'|\"[^\"\n]*\"|[ \t]+|\n|(?s:.)")
 _TO_SPACES = bytes.maketrans(b"\t\n", b"  ")
@@ -66,13 +67,18 @@ def word_lists(source: ByteReader, budget: Budget) -> Iterator[list[bytes]]:
     """Yield what `words` gives, many at a time as long as nothing in them is special."""
     blocks = source.line_blocks()
     for block in blocks:
-        if _SPECIAL.search(block):
+        if _is_special(block):
             lines = (line for part in chain([block], blocks) for line in BytesReader(part).lines())
             yield from ([word] for word, _ in words(lines, budget))
             return
         budget.step(len(block) // 64 + 1)
         for parts in _split(block, budget):
             yield [part for part in parts if part]
+
+
+def _is_special(text: bytes) -> bool:
+    """Whether quotes, backslashes or nulls are in a text."""
+    return any(mark in text for mark in _MARKS)
 
 
 def _split(text: bytes, budget: Budget) -> Iterator[list[bytes]]:
@@ -140,12 +146,18 @@ def _quoted_words(line: bytes, budget: Budget) -> Iterator[tuple[bytes, bool]]:
 def words(lines: Iterable[bytes], budget: Budget) -> Iterator[Argument]:
     """Yield words between blanks and newlines; a line that ends with a blank continues."""
     for line in _logical_lines(lines, budget):
-        if _SPECIAL.search(line):
+        if _is_special(line):
             for word, goes_on in _quoted_words(line, budget):
                 yield word, not goes_on
             continue
         text = line.rstrip(b"\n")
         goes_on = text.endswith((b" ", b"\t"))
+        if len(text) <= PIECE:
+            short = [part for part in text.replace(b"\t", b" ").split(b" ") if part]
+            budget.step(len(short))
+            for at, part in enumerate(short, 1):
+                yield part, at == len(short) and not goes_on
+            continue
         last = None
         for fields in _split(text, budget):
             budget.step(len(fields))

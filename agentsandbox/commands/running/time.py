@@ -122,7 +122,7 @@ def time(ctx: CommandContext, args: Arguments) -> int:
     }
     kind = args.last("format", "portability", "verbose")
     format = {"portability": _POSIX, "verbose": _VERBOSE}.get(
-        kind or "", args.value("format", _DEFAULT) or ""
+        kind or "", args.value("format", ctx.env.get("TIME", _DEFAULT)) or ""
     )
     text = _report(format, values)
     if status and not args.flag("quiet"):

@@ -106,7 +106,9 @@ class Database:
         self._fence()
         if main.original:
             try:
-                self.connection.deserialize(main.content())
+                content = main.content()
+                ctx.budget.work(8 * len(content))
+                self.connection.deserialize(content)
             except BaseException:
                 self.connection.close()
                 raise
@@ -289,6 +291,7 @@ class Database:
 
     def content(self, schema: str = "main") -> bytes:
         """Return a database as the bytes of its file, b"" while it is empty."""
+        self.ctx.budget.breathe()
         try:
             return self.connection.serialize(name=schema)
         except sqlite3.OperationalError:

@@ -67,15 +67,14 @@ class ByteSet:
             for kind, found in self.parts
         ]
 
-    def align_cases(self, second: ByteSet, source: bytes) -> tuple[bytes, bytes]:
-        """Return (from, to); classes of upper and lower case must be at the same positions."""
+    def check_cases(self, second: ByteSet, source: bytes) -> None:
+        """Refuse classes of upper and lower case that are not at the same positions."""
         starts = self._case_starts()
         for start in second._case_starts():
             if start > len(source):
                 break
             if start not in starts:
                 raise CommandError("misaligned [:upper:] and/or [:lower:] construct")
-        return source, second.content()
 
     def _case_starts(self) -> dict[int, str]:
         starts = {}
@@ -132,8 +131,13 @@ def _shown(byte: int) -> str:
 
 def parse_set(ctx: CommandContext, text: str) -> ByteSet:
     """Parse one operand of `tr`; `CommandError` in GNU's words."""
-    units = _unescape(ctx, encode(text))
+    data = encode(text)
     found = ByteSet()
+    if b"\\" not in data and b"-" not in data and b"[" not in data:
+        ctx.budget.work(len(data))
+        found.add("bytes", data)
+        return found
+    units = _unescape(ctx, data)
     at = 0
     while at < len(units):
         ctx.budget.step()

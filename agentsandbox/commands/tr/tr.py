@@ -14,9 +14,8 @@ from agentsandbox.errors import CommandError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
-_ALL = bytes(range(256))
 _BLOCK = 1 << 16
 
 
@@ -51,16 +50,14 @@ def _translation(
             "when translating, the only character classes that may appear in\n"
             "string2 are 'upper' and 'lower'"
         )
-    source = (
-        bytes([byte for byte in range(256) if byte not in first.content()])
-        if complement
-        else first.content()
-    )
-    second.fill(len(source))
+    source = first.content()
     if complement:
-        target = second.content()
-    else:
-        source, target = first.align_cases(second, source)
+        source = bytes([byte for byte in range(256) if byte not in source])
+    if second.fills:
+        second.fill(len(source))
+    if not complement and (first.has_class or second.has_class):
+        first.check_cases(second, source)
+    target = second.content()
     if not truncate and source and not target:
         raise CommandError("when not truncating set1, string2 must be non-empty")
     even = len(set(target)) == 1 and not (truncate and len(target) < len(source))
@@ -80,14 +77,6 @@ def _translation(
             "string2 must map all characters in the domain to one"
         )
     return source, target[: len(source)]
-
-
-def _table(source: bytes, target: bytes) -> bytes:
-    """Return the translation table; the last translation of a byte counts."""
-    table = bytearray(_ALL)
-    for before, after in zip(source, target, strict=True):
-        table[before] = after
-    return bytes(table)
 
 
 def _squeezer(squeezed: bytes) -> Callable[[bytes], bytes]:
@@ -159,13 +148,6 @@ def _squeeze_one(block: bytes, byte: bytes) -> bytes:
     return block
 
 
-def _input(ctx: CommandContext) -> Iterator[bytes]:
-    try:
-        yield from blocks(ctx.budget, ctx.stdin, _BLOCK)
-    except IsADirectoryError as error:
-        raise CommandError(f"read error: {error.strerror}") from None
-
-
 @command(
     "tr",
     manners=Manners(
@@ -196,8 +178,9 @@ def _input(ctx: CommandContext) -> Iterator[bytes]:
     """,
 )
 def tr(ctx: CommandContext, args: Arguments) -> int:
-    delete, squeeze = args.flag("delete"), args.flag("squeeze-repeats")
-    complement, truncate = args.flag("complement"), args.flag("truncate-set1")
+    given = dict(args.given)
+    delete, squeeze = "delete" in given, "squeeze-repeats" in given
+    complement, truncate = "complement" in given, "truncate-set1" in given
     words = _operands(args, delete=delete, squeeze=squeeze)
     first = parse_set(ctx, words[0])
     second = parse_set(ctx, words[1]) if len(words) > 1 else None
@@ -220,15 +203,18 @@ def tr(ctx: CommandContext, args: Arguments) -> int:
         squeezed = chosen
     else:
         source, target = _translation(first, second, complement=complement, truncate=truncate)
-        table = _table(source, target)
+        table = bytes.maketrans(source, target)  # the last translation of a byte counts
         if squeeze:
             squeezed = second.content()
     squeezer = _squeezer(squeezed) if squeeze else None
-    for block in _input(ctx):
-        if table is not None or deleted:
-            block = block.translate(table, deleted)
-        if squeezer is not None:
-            block = squeezer(block)
-        if block:
-            ctx.stdout.write(block)
+    try:
+        for block in blocks(ctx.budget, ctx.stdin, _BLOCK):
+            if table is not None or deleted:
+                block = block.translate(table, deleted)
+            if squeezer is not None:
+                block = squeezer(block)
+            if block:
+                ctx.stdout.write(block)
+    except IsADirectoryError as error:
+        raise CommandError(f"read error: {error.strerror}") from None
     return ctx.status

@@ -79,6 +79,8 @@ _LONGEST_NAME = 65_536
 _LEADING = re.compile(r"\n|--- |---\n|[ \t]*(?:#|%YAML)[^\n]*\n?")
 _END = r"\0 \t\r\n\x85\u2028\u2029"
 _CHARACTER = rf"(?:[^{_END}:]|:(?![{_END}]))"
+_LONGEST_PASS = 1 << 19
+"""Characters of a line of a scalar, or of a comment."""
 _PLAIN = re.compile(rf"{_CHARACTER}++(?:[ ]++(?!#){_CHARACTER}++)*+")
 _PLAIN_IN_FLOW = re.compile(rf"(?:[^{_END}:,?\[\]{{}}]|:(?![{_END},\[\]{{}}]))++")
 _STYLES = {"'": SINGLE, '"': DOUBLE, "|": LITERAL, ">": FOLDED}
@@ -127,7 +129,7 @@ def _split_leading(text: str) -> tuple[str, str]:
 def _read_documents(text: str, budget: Budget) -> Iterator[Node]:
     text = text.removeprefix("\ufeff")
     budget.charge(len(text))
-    found = _FORBIDDEN.search(text)
+    found = next(filter(None, map(_FORBIDDEN.search, budget.pieces(text))), None)
     if found is not None:
         raise YamlError(
             "invalid leading UTF-8 octet"
@@ -185,6 +187,9 @@ class _Source(reader.Reader, scanner.Scanner, parser.Parser):
         self.budget = budget
         self.comments: list[_Comment] = []
 
+    def check_printable(self, data: str) -> None:
+        """Do nothing: `_read_documents` has looked for characters that are not allowed."""
+
     def fetch_more_tokens(self) -> None:
         self.budget.step()
         super().fetch_more_tokens()
@@ -241,8 +246,10 @@ class _Source(reader.Reader, scanner.Scanner, parser.Parser):
 
     def _pass(self, pattern: re.Pattern[str]) -> str:
         """Move past what the pattern matches here, and return it."""
-        found = pattern.match(self.buffer, self.pointer)
+        found = pattern.match(self.buffer, self.pointer, self.pointer + _LONGEST_PASS + 1)
         text = found[0] if found else ""
+        if len(text) > _LONGEST_PASS:
+            raise YamlError("a scalar is too long (D-yq)")
         if text:
             self.forward(len(text))
         return text

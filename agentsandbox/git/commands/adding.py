@@ -434,26 +434,37 @@ def mv(git: Invocation, words: list[str]) -> int:
             git.print(shown)
         if options.on("dry-run"):
             continue
+        entries = index.below(source) if is_dir else list(index.stages(source).values())
+        unchanged = {entry.path for entry in entries if _is_unchanged(tree, entry)}
         try:
             git.fs.rename(tree.path(source), tree.path(destination))
         except OSError as error:
             if options.on("k"):
                 continue
             raise Fatal(f"renaming '{decode(source)}' failed: {error.strerror}") from None
-        entries = index.below(source) if is_dir else list(index.stages(source).values())
         for entry in entries:
             index.remove(entry.path)
         for entry in entries:
             fresh = entry.copy()
             fresh.path = destination + entry.path[len(source) :]
             info = tree.stat(fresh.path)
-            if info is not None and entry.size == info.size and entry.mtime == int(info.mtime):
+            if info is not None and entry.path in unchanged:
                 fresh.remember(info)
             index.set_replacing(fresh)
         tree.forget_parents()
     if not options.on("dry-run"):
         repository.write_index(index)
     return 0
+
+
+def _is_unchanged(tree: Worktree, entry: Entry) -> bool:
+    """Whether `stat` says that a file is as it was when it was staged."""
+    info = tree.stat(entry.path)
+    return (
+        info is not None
+        and entry.is_fresh(info)
+        and mode_of(info, file_mode=tree.file_mode, known=entry.mode) == entry.mode
+    )
 
 
 def _moves(

@@ -16,6 +16,7 @@ from agentsandbox.git.progress import detached_text, rebase_folder
 from agentsandbox.git.ref_format import RefFilter, RefFormat, sort_refs
 from agentsandbox.git.refs import is_branch_name
 from agentsandbox.git.revisions import Resolver, find_ref, upstream_of
+from agentsandbox.git.worktrees import checked_out_elsewhere, linked_names, list_worktrees
 from agentsandbox.kernel.streams import encode
 
 USAGES = {
@@ -147,6 +148,11 @@ def _delete(git: Invocation, names: list[str], *, force: bool, remotes: bool, qu
             git.error(f"Cannot delete branch '{name}' checked out at '{repository.worktree}'")
             status = 1
             continue
+        elsewhere = None if remotes else checked_out_elsewhere(repository, full)
+        if elsewhere is not None:
+            git.error(f"Cannot delete branch '{name}' checked out at '{elsewhere.path}'")
+            status = 1
+            continue
         oid = repository.refs.read(full)
         target = repository.refs.symbolic(full)
         if oid is None and target is None:
@@ -235,6 +241,9 @@ def _rename(git: Invocation, operands: list[str], *, copies: bool, force: bool) 
         repository.refs.write(target, oid, f"Branch: copied {full} to {target}")
     else:
         repository.refs.rename(full, target, f"Branch: renamed {full} to {target}")
+        elsewhere = checked_out_elsewhere(repository, full)
+        if elsewhere is not None:
+            git.fs.write_text(f"{elsewhere.folder}/HEAD", f"ref: {target}\n")
     from agentsandbox.git.branches import rename_branch_config
 
     if old != new:
@@ -393,6 +402,15 @@ class _Lister:
         self.full = options.off("abbrev")
         self.width = max((len(self._name(name)) for name, _ in items), default=0)
         self.format = RefFormat(git, "")
+        repository = git.repository
+        self.elsewhere: dict[str, str] = {}
+        """The paths of other worktrees by their branches."""
+        if repository.common != repository.folder or linked_names(repository):
+            self.elsewhere = {
+                tree.branch: tree.path
+                for tree in list_worktrees(repository)
+                if tree.branch and not tree.bare
+            }
 
     def _name(self, name: str) -> str:
         if name == "HEAD":
@@ -409,9 +427,11 @@ class _Lister:
         padded = shown.ljust(self.width) if self.verbose else shown
         if self.color:
             code = "\x1b[32m" if current else "\x1b[31m" if name.startswith("refs/remotes/") else ""
+            if not current and name in self.elsewhere:
+                code = "\x1b[36m"
             if code:
                 padded = f"{code}{padded}\x1b[m"
-        line = f"{'*' if current else ' '} {padded}"
+        line = f"{'*' if current else '+' if name in self.elsewhere else ' '} {padded}"
         target = repository.refs.symbolic(name) if name != "HEAD" else None
         if target is not None:
             return f"{line} -> {self.format._name(target, 'short')}"
@@ -422,6 +442,9 @@ class _Lister:
         )
         line += f" {short}"
         if name.startswith("refs/heads/"):
+            if self.verbose > 1 and not current and name in self.elsewhere:
+                path = self.elsewhere[name]
+                line += f" (\x1b[36m{path}\x1b[m)" if self.color else f" ({path})"
             upstream = self.format.atom("upstream:short", name, oid)
             if self.verbose > 1 and upstream:
                 track = self.format.atom("upstream:track,nobracket", name, oid)

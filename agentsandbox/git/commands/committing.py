@@ -9,7 +9,7 @@ from agentsandbox.git.dates import approxidate, parse_exact
 from agentsandbox.git.editor import edit
 from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.hooks import hook_path, run_hook
-from agentsandbox.git.index import Entry, Index
+from agentsandbox.git.index import Entry, Index, parse_index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import format_commit
 from agentsandbox.git.options import Options, parse_options
@@ -178,9 +178,8 @@ class _Committing:
         if self.index.unmerged():
             self._refuse_unmerged()
         if not options.on("no-verify") and hook_path(repository, "pre-commit"):
-            if run_hook(repository, "pre-commit", env=self._hook_env()):
+            if self._run_pre_commit():
                 return 1
-            self.index = self.tree_index = repository.index()
         committer = repository.ident("committer")
         message = self._message()
         status = self._status_if_nothing()
@@ -207,6 +206,28 @@ class _Committing:
             if not self._edits()
             else {"GIT_INDEX_FILE": self.git.env.get("GIT_INDEX_FILE", ".git/index")}
         )
+
+    def _run_pre_commit(self) -> int:
+        """Run the hook on the index that will be committed, which it may change."""
+        repository, fs = self.repository, self.git.fs
+        options = self.options
+        if not (options.on("all") or options.on("include") or self.tree_index is not self.index):
+            status = run_hook(repository, "pre-commit", env=self._hook_env())
+            self.index = self.tree_index = repository.index()
+            return status
+        is_whole = self.tree_index is self.index
+        name = repository.index_path if is_whole else repository.file("next-index-1")
+        lock, _ = repository.lock_index(name, self.tree_index)
+        try:
+            env = {**self._hook_env(), "GIT_INDEX_FILE": lock}
+            status = run_hook(repository, "pre-commit", env=env)
+            self.tree_index = parse_index(fs.read_bytes(lock))
+        finally:
+            if fs.exists(lock, follow=False):
+                fs.unlink(lock)
+        if is_whole:
+            self.index = self.tree_index
+        return status
 
     # the index
 
@@ -679,6 +700,10 @@ class _Committing:
             run_hook(repository, "post-rewrite", "amend", stdin=encode(f"{self.head} {oid}\n"))
         if not self.options.on("quiet"):
             print_summary(git, oid, is_initial=self.head is None, date=self._shows_date())
+        if repository.read_file("MERGE_AUTOSTASH") is not None:
+            from agentsandbox.git.autostash import apply_autostash
+
+            apply_autostash(git, "MERGE_AUTOSTASH")
 
 
 _EMPTY_PICK = """The previous cherry-pick is now empty, possibly due to conflict resolution.

@@ -293,8 +293,6 @@ def tree_to_worktree(
             old_mode, old_oid = entry.mode, entry.oid
             new_mode, new_oid = entry.mode, entry.oid
         if one is not None and one.unmerged:
-            one.status = "U"
-            found.append(one)
             info = tree.stat(path)
             if info is None:
                 continue

@@ -331,6 +331,7 @@ class Fetcher:
         objects = self.repository.objects
         known = {each.target for each in self.fetched}
         wanted: list[str] = []
+        before = len(self.fetched)
         for name, oid in refs.items():
             if not name.startswith("refs/tags/") or name in known:
                 continue
@@ -341,6 +342,8 @@ class Fetcher:
                 self.fetched.append(Fetched(name, oid, name, force=False, merge=False))
                 if oid not in objects:
                     wanted.append(oid)
+        if self.dry and self.remote.tags != "--tags":
+            self.fetched += self.fetched[before:]  # git finds them again, and prints them twice
         if wanted:
             peer.fetch(self.repository, wanted, None)
 

@@ -132,6 +132,9 @@ class LogWords:
         self.decorate_refs: list[str] = []
         self.decorate_excludes: list[str] = []
         self.show_signature = False
+        self.notes: bool | None = None
+        """Whether notes are shown; None: with the default format."""
+        self.pretty_given = False
         self.full_diff = False
         self.reflog_names: list[str] = []
         self.other: dict[str, str] = {}
@@ -390,11 +393,12 @@ def _until(line: LogWords, text: str) -> None:
 
 def _pretty(line: LogWords, value: str | None) -> None:
     line.set_format(value or "medium")
+    line.pretty_given = True
 
 
 def _oneline(line: LogWords) -> None:
     line.set_format("oneline")
-    line.abbrev_commit = True
+    line.abbrev_commit = line.pretty_given = True
 
 
 def _merges(kind: str) -> Callable[[LogWords], None]:
@@ -449,12 +453,6 @@ def _refused(name: str) -> Callable[[LogWords], None]:
     return refuse
 
 
-def _notes(line: LogWords) -> None:
-    """Accept --notes where it changes nothing: there are no notes."""
-    if line.git.repository.refs.all("refs/notes/"):
-        raise Fatal("--notes is not supported in this sandbox")
-
-
 def _encoding(line: LogWords, text: str) -> None:
     if text.lower() not in ("", "utf-8", "utf8"):
         raise Fatal(f"--encoding={text} is not supported in this sandbox: only UTF-8 is")
@@ -499,7 +497,7 @@ _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "-m": _merges("separate"), "-c": _merges("c"), "--cc": _merges("cc"),
     "--no-diff-merges": _merges("off"),
     "--show-signature": _refused("--show-signature"), "--no-show-signature": lambda line: None,
-    "--no-notes": lambda line: None, "--notes": _notes,
+    "--no-notes": _flag("notes", False), "--notes": _flag("notes"),
     "--no-commit-id": lambda line: None, "--ignore-missing": lambda line: None,
 }  # fmt: skip
 _VALUED: dict[str, Callable[[LogWords, str], None]] = {
@@ -572,6 +570,7 @@ def _printer(line: LogWords) -> LogPrinter:
     if line.decorate_refs or line.decorate_excludes:
         printer.filter_decorations(line.decorate_refs, line.decorate_excludes)
     printer.source = line.source
+    printer.take_notes(line.notes, given=line.pretty_given or line.name == "rev-list")
     if line.graph:
         from agentsandbox.git.graph import Graph
 

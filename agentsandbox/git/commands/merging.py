@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from agentsandbox.git.autostash import apply_autostash, create_autostash, save_autostash
 from agentsandbox.git.commands.committing import with_trailer
 from agentsandbox.git.editor import edit
-from agentsandbox.git.errors import BadUsage, Fatal, Plain
+from agentsandbox.git.errors import BadUsage, Fatal, Plain, Quit
 from agentsandbox.git.history import Walk, independent, is_ancestor, merge_bases
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.invocation import Invocation
@@ -21,6 +22,7 @@ from agentsandbox.git.merging import Merged, merge_commits
 from agentsandbox.git.merging import Options as HowToMerge
 from agentsandbox.git.objects import format_commit
 from agentsandbox.git.options import parse_options
+from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.pretty import Person, Pretty
 from agentsandbox.git.revisions import Resolver, find_ref, resolve_commit
 from agentsandbox.git.texts import clean_message, subject_of
@@ -86,6 +88,10 @@ git merge-base [-a | --all] <commit> <commit>...
 
 def merge(git: Invocation, words: list[str]) -> int:
     return _Merging(git, words).run()
+
+
+_IGNORED = " (no commit created; -m option ignored)"
+_AUTOSTASH = "MERGE_AUTOSTASH"
 
 
 class _Merging:
@@ -165,8 +171,6 @@ class _Merging:
                 raise Fatal("options '--squash' and '--no-ff.' cannot be used together")
             if options.on("commit"):
                 raise Fatal("options '--squash' and '--commit.' cannot be used together")
-        if options.on("autostash"):
-            raise Fatal("--autostash is not supported in this sandbox; use git stash")
 
     def _upstream(self) -> list[str]:
         branch = self.repository.branch().removeprefix("refs/heads/")
@@ -228,15 +232,19 @@ class _Merging:
         if not quiet:
             git.print(f"Updating {repository.short(self.head)}..{repository.short(self.other)}")
             git.flush()
+        self._stash()
         try:
             switch_trees(
                 git, objects.commit(self.head).tree, objects.commit(self.other).tree,
-                action="merge",
+                action="merge", overwrite_ignored=not self.options.off("overwrite-ignore"),
             )  # fmt: skip
         except Plain as error:
-            raise refused(git, error, 1) from None
+            git.say(error.message)
+            apply_autostash(git, _AUTOSTASH)
+            raise Quit(1) from None
         if not quiet:
-            git.print("Fast-forward")
+            ignored = self.options.given("message") or self.options.given("file")
+            git.print("Fast-forward" + _IGNORED * ignored)
         if self.options.on("squash"):
             self._write_squash()
         else:
@@ -248,6 +256,13 @@ class _Merging:
 
     def _after(self, *, squash: bool) -> None:
         run_hook(self.repository, "post-merge", "1" if squash else "0")
+        if not squash:
+            apply_autostash(self.git, _AUTOSTASH)
+
+    def _stash(self) -> None:
+        """Stash local changes, if that is asked for."""
+        if self.options.on("autostash", self.git.config.flag("merge.autostash")):
+            create_autostash(self.git, _AUTOSTASH)
 
     def _action(self, text: str) -> str:
         action = self.git.env.get("GIT_REFLOG_ACTION", f"merge {self.name}")
@@ -256,6 +271,7 @@ class _Merging:
     def _three_way(self) -> int:
         git, repository, options = self.git, self.repository, self.options
         ours = repository.objects.commit(self.head).tree
+        self._stash()
         merged = Merged()
         strategy = options.text("strategy", "ort")
         if strategy == "ours":
@@ -285,6 +301,8 @@ class _Merging:
             text = repository.read_file("MERGE_MSG") or ""
             repository.write_file("MERGE_MSG", text + conflict_lines(list(merged.stages)))
             git.print("Automatic merge failed; fix conflicts and then commit the result.")
+            if repository.read_file(_AUTOSTASH) is not None:
+                git.print("When finished, apply stashed changes with `git stash pop`")
             return 1
         if options.on("squash") or options.off("commit"):
             git.flush()
@@ -337,12 +355,17 @@ class _Merging:
         else:
             shown = f"commit '{name}'"
         branch = repository.branch().removeprefix("refs/heads/") or "HEAD"
-        default = self.git.config.get("init.defaultbranch", "master")
-        into = "" if branch in ("master", default) else f" into {branch}"
-        given = self.options.get("into-name")
-        if given is not None:
-            into = "" if given in ("master", default) else f" into {given}"
+        branch = self.options.get("into-name") or branch
+        into = "" if self._is_suppressed(branch) else f" into {branch}"
         return f"Merge {shown}{into}" + (f"\n\n{body}" if body else "")
+
+    def _is_suppressed(self, branch: str) -> bool:
+        """Whether a message does not name this branch (merge.suppressDest)."""
+        patterns = ["main", "master"]
+        given = self.git.config.get_all("merge.suppressdest")
+        if given:
+            patterns = given[len(given) - given[::-1].index("") :] if "" in given else given
+        return any(wildmatch(encode(pattern), encode(branch)) for pattern in patterns)
 
     def _shortlog(self) -> str:
         walk = Walk(self.repository)
@@ -425,9 +448,16 @@ class _Merging:
 
         if self.repository.read_file("MERGE_HEAD") is None:
             raise Fatal("There is no merge to abort (MERGE_HEAD missing).")
-        return reset(self.git, ["--merge"])
+        stashed = self.repository.read_file(_AUTOSTASH)
+        self.repository.remove_file(_AUTOSTASH)
+        status = reset(self.git, ["--merge"])
+        if stashed is not None:
+            self.repository.write_file(_AUTOSTASH, stashed)
+            apply_autostash(self.git, _AUTOSTASH)
+        return status
 
     def _quit(self) -> int:
+        save_autostash(self.git, _AUTOSTASH)
         self.repository.remove_file(
             "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "AUTO_MERGE", "MERGE_RR", "SQUASH_MSG"
         )

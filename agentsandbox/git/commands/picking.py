@@ -23,7 +23,7 @@ from agentsandbox.git.merging import TreeMerge
 from agentsandbox.git.objects import EMPTY_TREE, format_commit
 from agentsandbox.git.options import parse_options
 from agentsandbox.git.revisions import Resolver
-from agentsandbox.git.texts import subject_of
+from agentsandbox.git.texts import clean_message, subject_of
 from agentsandbox.git.trees import write_index_tree
 from agentsandbox.kernel.streams import decode, encode
 
@@ -31,7 +31,7 @@ _SHARED = """    --quit                forget the operation in progress
     --continue            go on after a conflict
     --abort               end the operation in progress and go back
     --skip                go on without the commit of the conflict
-    --cleanup <mode>      accepted where a message is not edited
+    --cleanup <mode>      how to clean the message
     -n, --no-commit       change index and worktree, and make no commit
     -e, --edit            edit the message
     -s, --signoff         add a Signed-off-by trailer
@@ -64,6 +64,10 @@ git revert [<options>] <commit>...
     + _SHARED,
 }
 _HEADS = {"cherry-pick": "CHERRY_PICK_HEAD", "revert": "REVERT_HEAD"}
+_CLEANUPS = {
+    "default": "strip", "strip": "strip", "whitespace": "whitespace", "scissors": "whitespace",
+    "verbatim": "verbatim",
+}  # fmt: skip
 _STATE = ("CHERRY_PICK_HEAD", "REVERT_HEAD", "MERGE_MSG", "sequencer")
 
 
@@ -104,6 +108,8 @@ class _Picking:
             if text not in ("ours", "theirs"):
                 raise Fatal(f"the strategy option {text} is not supported in this sandbox")
             self.favor = text
+        if options.text("cleanup", "default") not in _CLEANUPS:
+            raise Fatal(f"Invalid cleanup mode {options.text('cleanup')}")
         if not options.operands:
             raise BadUsage
         commits = self._commits(options.operands)
@@ -365,6 +371,8 @@ class _Picking:
             repository.write_file("MERGE_MSG", message)
             repository.write_file(_HEADS[self.name], f"{oid}\n")
             return commit(git, ["-e"] if self.options.on("edit") else ["--no-edit"])
+        if self.options.given("cleanup"):
+            message = clean_message(message, _CLEANUPS[self.options.text("cleanup")])
         old = repository.objects.commit(oid)
         author = old.author if self.name == "cherry-pick" else repository.ident("author")
         made = repository.objects.write(

@@ -120,7 +120,7 @@ def symbolic_ref(git: Invocation, words: list[str]) -> int:
         raise Fatal(f"Refusing to set '{name}' to invalid ref '{target}'")
     if not is_safe(name):
         raise Fatal(f"No such ref: {name}")
-    refs.write_symbolic(name, target, options.text("m") if options.given("m") else None)
+    refs.write_symbolic(name, target, options.text("m") if options.given("m") else "")
     return 0
 
 

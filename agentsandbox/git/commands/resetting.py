@@ -123,6 +123,10 @@ def _reset_commit(
             if not subject
             else f"HEAD is now at {repository.short(commit)} {subject}"
         )
+    if repository.read_file("MERGE_AUTOSTASH") is not None:
+        from agentsandbox.git.autostash import save_autostash
+
+        save_autostash(git, "MERGE_AUTOSTASH")
     repository.remove_file(
         "MERGE_HEAD",
         "MERGE_MSG",
@@ -172,6 +176,11 @@ def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> N
         if changed:
             repository.write_index(index)
     switch_trees(git, old, tree, action="reset")
+
+
+def reset_carefully(git: Invocation, old: str, tree: str) -> None:
+    """Move from one tree to another: staged changes go, local changes stay."""
+    _careful(git, old, tree, "merge")
 
 
 def _keep_intent(before: Index, made: Index) -> None:

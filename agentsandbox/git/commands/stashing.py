@@ -217,6 +217,7 @@ class _Maker:
         if not self.wanted and not self.options.on("staged"):
             staged = write_index_tree(repository, self.index)
             switch_trees(git, None, self.head_tree, action="reset", reset=True, one_way=True)
+            self._note_reset()
             if self._keeps():
                 switch_trees(git, None, staged, action="reset", reset=True, one_way=True)
             return
@@ -234,6 +235,15 @@ class _Maker:
             else:
                 index.set_replacing(self.tree.write(path, *side))
         repository.write_index(index)
+
+    def _note_reset(self) -> None:
+        """Leave the traces of the `git reset --hard` by which git does it."""
+        repository = self.repository
+        head = repository.head()
+        assert head is not None
+        action = self.git.env.get("GIT_REFLOG_ACTION", "reset: moving to HEAD")
+        repository.refs.write("ORIG_HEAD", head, "")
+        repository.refs.write("HEAD", head, action)
 
     def _keeps(self) -> bool:
         return self.options.on("keep-index")

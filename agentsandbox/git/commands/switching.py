@@ -23,6 +23,7 @@ from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import flat_tree
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.git.worktree import Worktree
+from agentsandbox.git.worktrees import checked_out_elsewhere
 from agentsandbox.kernel.streams import decode, encode
 
 _COMMON = """    -q, --quiet           print no reports
@@ -390,6 +391,11 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
     _refuse_in_progress(git, options)
     if target.commit is None:
         raise Fatal(f"invalid reference: {target.name}")
+    if target.branch and not options.on("ignore-other-worktrees"):
+        elsewhere = checked_out_elsewhere(repository, target.branch)
+        if elsewhere is not None:
+            name = target.branch.removeprefix("refs/heads/")
+            raise Fatal(f"'{name}' is already checked out at '{elsewhere.path}'")
     if head != target.commit or _force(options):
         _move_trees(git, options, target.commit)
     if not quiet and not _force(options):

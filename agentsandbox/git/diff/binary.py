@@ -12,7 +12,7 @@ _LINE = 52
 
 
 def _part(data: bytes) -> bytes:
-    packed = zlib.compress(data)
+    packed = zlib.compress(data, 1)
     lines = [encode(f"literal {len(data)}\n")]
     for at in range(0, len(packed), _LINE):
         piece = packed[at : at + _LINE]

@@ -510,7 +510,7 @@ def print_conflicts(
         stages = index.stages(path)
         info = worktree.stat(path)
         mode = 0 if info is None else mode_of(info)
-        mark = Delta(path, 0, NULL, 0, NULL, "U")
+        mark = Delta(path, 0, NULL, mode, NULL, "U")
         mark.unmerged = True
         both = 2 in stages and 3 in stages and mode
         if number is None and stage != "-0" and "patch" in formats and both:
@@ -528,21 +528,17 @@ def print_conflicts(
             )
             continue
         rows.append((path, mark))
-        if number is not None and number in stages:
-            entry = stages[number]
-            rows.append((path, Delta(path, entry.mode, entry.oid, mode, "" if mode else NULL)))
+        chosen = 2 if number is None and stage != "-0" else number
+        if chosen in stages:
+            entry = stages[chosen]
+            if info is None or mode != entry.mode or worktree.hash(path, info) != entry.oid:
+                rows.append((path, Delta(path, entry.mode, entry.oid, mode, "" if mode else NULL)))
     rows.sort(key=lambda row: row[0])
     plain = [row for _, row in rows if isinstance(row, Delta)]
     if formats != {"patch"}:
         kept = printer.options.formats
         printer.options.formats = formats - {"patch"}
-        marks = []
-        for path in unmerged:
-            mark = Delta(path, 0, NULL, 0, NULL, "U")
-            mark.unmerged = True
-            marks.append(mark)
-        all_rows = sorted([*deltas, *marks], key=lambda one: one.new_path)
-        printer.print(all_rows)
+        printer.print(plain)
         printer.options.formats = kept
         if "patch" not in formats:
             return
@@ -553,4 +549,3 @@ def print_conflicts(
             show.show(row)
         else:
             printer.print_patch(row)
-    del plain

@@ -280,8 +280,6 @@ class DiffPrinter:
     def _print_numbers(self, deltas: Sequence[Delta], stats: Sequence[FileStat]) -> None:
         nul = self.options.nul
         for delta, stat in zip(deltas, stats, strict=True):
-            if stat.unmerged:
-                continue
             head = "-\t-\t" if stat.binary else f"{stat.added}\t{stat.deleted}\t"
             if not nul:
                 self.write(encode(f"{head}{stat.name}\n"))
@@ -628,6 +626,7 @@ def stat_lines(printer: DiffPrinter, stats: Sequence[FileStat]) -> list[bytes]:
         else:
             graph = width - number_width - 6 - name_width
     lines = []
+    open_line = b""  # git writes no newline after "Unmerged"
     for one in shown:
         name, prefix = names[id(one)], ""
         if _width(name) > name_width:
@@ -641,8 +640,9 @@ def stat_lines(printer: DiffPrinter, stats: Sequence[FileStat]) -> list[bytes]:
         pad = " " * max(0, name_width - len(prefix) - _width(name))
         head = f" {prefix}{name}{pad} |"
         if one.unmerged:
-            lines.append(encode(f"{head} {'Unmerged':>{number_width}}"))
-        elif one.binary:
+            open_line += encode(f"{head} {'Unmerged':>{number_width}}")
+            continue
+        if one.binary:
             line = f"{head} {'Bin':>{number_width}}"
             if one.added or one.deleted:
                 del_, add = str(one.deleted), str(one.added)
@@ -650,12 +650,16 @@ def stat_lines(printer: DiffPrinter, stats: Sequence[FileStat]) -> list[bytes]:
                     del_ = decode(printer.colored("old", encode(del_)))
                     add = decode(printer.colored("new", encode(add)))
                 line += f" {del_} -> {add} bytes"
-            lines.append(encode(line))
+            lines.append(open_line + encode(line))
         else:
-            lines.append(encode(head) + _graph(printer, one, number_width, graph, most))
+            lines.append(
+                open_line + encode(head) + _graph(printer, one, number_width, graph, most)
+            )
+        open_line = b""
     if limit and len(stats) > limit:
-        lines.append(b" ...")
-    lines.append(encode(totals(stats)))
+        lines.append(open_line + b" ...")
+        open_line = b""
+    lines.append(open_line + encode(totals(stats)))
     return lines
 
 

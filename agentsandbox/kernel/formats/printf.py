@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 
+from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.long_double import (
     LongDouble,
@@ -16,7 +17,7 @@ from agentsandbox.kernel.formats.long_double import (
     parse_long_double,
 )
 from agentsandbox.kernel.quoting import backslash_quote
-from agentsandbox.kernel.streams import bytewise, encode
+from agentsandbox.kernel.streams import bytewise, encode, encode_pieces
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -308,7 +309,10 @@ class Rendering:
 
     def string(self, directive: Directive) -> bytes:
         if directive.width == 0 and directive.precision is None:
-            return encode(self.next_argument() or "")
+            argument = self.next_argument() or ""
+            if len(argument) > PIECE:
+                return encode_pieces(self.budget.pieces(argument))
+            return encode(argument)
         flags, width, precision = self.measures(directive)
         return pad(encode(self.next_argument() or "")[:precision], flags, width)
 
@@ -453,17 +457,20 @@ class _Compiler:
     def run(self) -> Format:
         text = self.text
         at = 0
-        while (found := _next_special(text, at)) >= 0:
+        while (found := _next_special(text, at, self.budget)) >= 0:
             if self.budget is not None:
                 self.budget.step()
-            self.literal.append(encode(text[at:found]))
+            self.literal.append(self._encoded(text[at:found]))
             at = self._escape(found) if text[found] == "\\" else self._directive(found)
             if at < 0:
                 break
         else:
-            self.literal.append(encode(text[at:]))
+            self.literal.append(self._encoded(text[at:]))
         self._flush()
         return Format(self.pieces)
+
+    def _encoded(self, text: str) -> bytes:
+        return encode(text) if self.budget is None else encode_pieces(self.budget.pieces(text))
 
     def _flush(self) -> None:
         literal = b"".join(self.literal)
@@ -546,7 +553,13 @@ class _Compiler:
         return at + 2
 
 
-def _next_special(text: str, at: int) -> int:
+def _next_special(text: str, at: int, budget: Budget | None) -> int:
+    while budget is not None and len(text) - at > PIECE:
+        found = _SPECIAL.search(text, at, at + PIECE)
+        if found is not None:
+            return found.start()
+        at += PIECE
+        budget.work(8 * PIECE)
     found = _SPECIAL.search(text, at)
     return found.start() if found else -1
 

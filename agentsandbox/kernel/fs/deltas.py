@@ -8,11 +8,12 @@ The bytes may come from a process that a script has taken over. So reading them 
 nothing else: every name, number and count is checked, the account is counted anew, and a difference
 that breaks a rule or a limit is a `DeltaError`. Nothing of the old snapshot changes.
 
-    length of the head (4 bytes, big-endian) · head (JSON) · contents of files, one after the other
+    length of the head (4 bytes, big-endian) · head · contents of files, one after the other
 
-The head is an object with "spare" (bytes and names that do not count against the limits), "meta"
-(facts of the root), "hard" and "names" (operations). An operation is a list that begins with a
-letter; the reader is in a directory, first in the root:
+The head is lines of JSON. The first is an object with "spare" (bytes and names that do not count
+against the limits), "meta" (facts of the root) and "hard" (how many of the operations, the first
+ones, are about nodes with several names). Each further line is a list of operations. An operation
+is a list that begins with a letter; the reader is in a directory, first in the root:
 
     E name meta   enter a directory; with `meta` it is new or its own facts changed
     L             leave it
@@ -23,7 +24,13 @@ letter; the reader is in a directory, first in the root:
     G name meta   enter a new shared tree (a mounted skill)
     M name number a mounted filesystem, by its number among the mounted ones
 
-In the table of nodes with several names ("hard") the name is the node's number.
+In the table of nodes with several names the name is the node's number. Contents of a megabyte and
+more may travel beside the bytes (`large`), so that nobody copies them.
+
+Lines, because parsed JSON may be thirty times as large as its text: a line has at most
+`_LONGEST_LINE` bytes, is followed at once and forgotten. What stays is a tree, and that is counted
+while it grows: it may have twice as much as the limits allow until the end, because what is moved
+may be there twice. How many operations there may be follows from the limits, too.
 """
 
 from __future__ import annotations
@@ -54,7 +61,7 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from agentsandbox.kernel.fs.base import FileSystem
@@ -68,6 +75,12 @@ _LONGEST_TARGET = 4096
 _DEVICE_NAME = 16
 """The longest name of a device. One that does not exist cannot be opened (ENXIO)."""
 _PERMISSIONS = 0o7777
+_LARGE = 1 << 20
+_LONGEST_LINE = 32 << 10
+_OPERATIONS_IN_LINE = 64
+_OPERATIONS_PER_NAME = 6
+"""A name is removed, entered, left and made again, and so may its directory be."""
+_SPARE_OPERATIONS = 1000
 
 
 class DeltaError(ValueError):
@@ -77,15 +90,19 @@ class DeltaError(ValueError):
 # writing
 
 
-def difference(old: Snapshot | None, new: Snapshot) -> bytes:
-    """Return what leads from one snapshot to another; from an empty tree without `old`."""
-    return _Writer(old, new).write()
+def difference(old: Snapshot | None, new: Snapshot, large: list[bytes] | None = None) -> bytes:
+    """Return what leads from one snapshot to another; from an empty tree without `old`.
+
+    With a list `large`, large contents are appended to it instead.
+    """
+    return _Writer(old, new, large).write()
 
 
 class _Writer:
-    def __init__(self, old: Snapshot | None, new: Snapshot) -> None:
+    def __init__(self, old: Snapshot | None, new: Snapshot, large: list[bytes] | None) -> None:
         self.old = old
         self.new = new
+        self.large = large
         self.contents: list[bytes] = []
         self.operations: list[Operation] = []
         self.mounts = {id(filesystem): n for n, (_, filesystem) in enumerate(new.mounted)}
@@ -104,15 +121,16 @@ class _Writer:
         self._tree(None if old is None else old.root, new.root)
         import json
 
-        head = json.dumps(
-            {
-                "spare": [new.free_bytes, new.free_nodes],
-                "meta": _facts(new.root),
-                "hard": hard,
-                "names": self.operations,
-            },
-            separators=(",", ":"),
-        ).encode("ascii")
+        spare = [new.free_bytes, new.free_nodes]
+        first = {"spare": spare, "meta": _facts(new.root), "hard": len(hard)}
+        encoder = json.JSONEncoder(separators=(",", ":"), check_circular=False).encode
+        lines = [encoder(first)]
+        operations = [*hard, *self.operations]
+        for at in range(0, len(operations), _OPERATIONS_IN_LINE):
+            part = operations[at : at + _OPERATIONS_IN_LINE]
+            line = encoder(part)
+            lines += [line] if len(line) < _LONGEST_LINE else [encoder([each]) for each in part]
+        head = "\n".join([*lines, ""]).encode("ascii")
         return b"".join((len(head).to_bytes(4, "big"), head, *self.contents))
 
     def _tree(self, before: Dir | None, after: Dir) -> None:
@@ -163,8 +181,10 @@ class _Writer:
     def _leaf(self, name: str | int, entry: Entry) -> None:
         if entry.kind == FILE:
             data = bytes(entry.data)
-            self.contents.append(data)
-            self.operations.append(["F", name, _facts(entry), len(data)])
+            beside = self.large is not None and len(data) >= _LARGE
+            (self.large if beside else self.contents).append(data)  # type: ignore[union-attr]
+            operation = ["F", name, _facts(entry), len(data)]
+            self.operations.append([*operation, 1] if beside else operation)
         elif entry.kind == LINK:
             self.operations.append(["S", name, _facts(entry), entry.text])
         elif entry.kind == FIFO:
@@ -203,19 +223,24 @@ def patched(
     delta: bytes,
     limits: Limits,
     mounted: tuple[tuple[str, FileSystem], ...] = (),
+    large: Sequence[bytes] = (),
+    *,
+    trusted: bool = False,
 ) -> Snapshot:
     """Return the snapshot that a difference makes of `old`, the empty tree without one.
 
     limits    what the new tree may hold besides what is free in `old`
     mounted   the mounted filesystems and their paths, in the order of the writer
+    large     the contents that travelled beside the bytes
+    trusted   whether the writer may use more than the limits on the way, and in shared trees
 
     Raises `DeltaError`.
     """
     if not delta:
-        if old is None:
+        if old is None or large:
             raise DeltaError("an empty difference of nothing")
         return old
-    return _Reader(old, delta, limits, mounted).read()
+    return _Reader(old, delta, limits, mounted, large, trusted).read()
 
 
 class _Reader:
@@ -225,37 +250,70 @@ class _Reader:
         delta: bytes,
         limits: Limits,
         mounted: tuple[tuple[str, FileSystem], ...],
+        large: Sequence[bytes],
+        trusted: bool,
     ) -> None:
         self.old = old
         self.limits = limits
         self.mounted = mounted
         self.owner = object()
-        self.delta = memoryview(delta)
+        self.delta = delta
+        self.large = list(reversed(large))
         self.position = 4 + int.from_bytes(delta[:4], "big")
         if self.position > len(delta):
             raise DeltaError("the head is cut off")
-        import json
-
-        try:
-            self.head = json.loads(delta[4 : self.position])
-        except (ValueError, RecursionError) as error:
-            raise DeltaError(f"the head is no JSON: {error}") from None
         self.hard: dict[int, Plain] = {} if old is None else dict(old.hard)
         self.used = 0 if old is None else old.used
         self.nodes = 0 if old is None else old.nodes
+        self.most_used = self.most_nodes = self.most_operations = 1 << 62
+        self.shared_used = self.shared_nodes = 1 << 62
+        if not trusted:
+            self.most_used = self.used + 2 * limits.total_bytes
+            self.most_nodes = self.nodes + 2 * limits.files
+            names = self.nodes + limits.files
+            self.most_operations = _SPARE_OPERATIONS + _OPERATIONS_PER_NAME * names
+            self.shared_used = self.used + limits.total_bytes
+            self.shared_nodes = self.nodes + limits.files
+        self.operations = self._operations()
+        self.head: dict[str, Any] = {}
+
+    def _operations(self) -> Iterator[object]:
+        """Yield the first line and the operations; a line is read when the last one is done."""
+        import json
+
+        decode_line = json.JSONDecoder().decode
+        delta, at, end = self.delta, 4, self.position
+        while at < end:
+            stop = delta.find(b"\n", at, min(end, at + _LONGEST_LINE))
+            if stop < 0:
+                raise DeltaError("a line that is too long")
+            try:
+                line = decode_line(delta[at:stop].decode("ascii"))
+            except (ValueError, RecursionError) as error:
+                raise DeltaError(f"a line is no JSON: {error}") from None
+            if at == 4:
+                yield line
+            else:
+                self.most_operations -= len(_list(line))
+                if self.most_operations < 0:
+                    raise DeltaError("too many operations")
+                yield from line
+            at = stop + 1
 
     def read(self) -> Snapshot:
-        old, head = self.old, self.head
+        old = self.old
+        head = next(self.operations, None)
         if type(head) is not dict:
             raise DeltaError("the head is no object")
-        for operation in _list(head.get("hard")):
-            self._table(_list(operation))
+        self.head = head
+        for _ in range(_whole(head.get("hard"))):
+            self._table(_list(next(self.operations, None)))
         root = Dir(self.owner, 0o040755, 0.0, 0)
         if old is not None:
             root.entries = old.root.entries.copy()
         self._describe(root, head.get("meta"), 0o040000)
-        self._tree(root, _list(head.get("names")))
-        if self.position != len(self.delta):
+        self._tree(root)
+        if self.position != len(self.delta) or self.large:
             raise DeltaError("more contents than files")
         free_bytes, free_nodes = self._free()
         if (
@@ -276,10 +334,10 @@ class _Reader:
             raise DeltaError("two numbers are missing")
         return _whole(free[0]), _whole(free[1])
 
-    def _tree(self, root: Dir, operations: list[Any]) -> None:
+    def _tree(self, root: Dir) -> None:
         """Follow the operations from the root on."""
         stack: list[tuple[Dir, bool]] = [(root, False)]
-        for operation in map(_list, operations):
+        for operation in map(_list, self.operations):
             here, shared = stack[-1]
             letter = operation[0] if operation else None
             if letter == "L":
@@ -306,7 +364,7 @@ class _Reader:
     def _enter(self, here: Dir, name: str, operation: Operation, *, shared: bool) -> Dir:
         entry = here.entries.get(name)
         if entry is not None and entry.kind == DIR and not shared:
-            twin = entry.copy(self.owner)
+            twin = entry if entry.owner is self.owner else entry.copy(self.owner)
         elif entry is None and len(operation) > 2:
             twin = Dir(self.owner, 0o040755, 0.0, 0)
             self._count(1, 0, shared=shared)
@@ -338,20 +396,22 @@ class _Reader:
     def _table(self, operation: Operation) -> None:
         """Change the table of nodes with several names."""
         number = _whole(operation[1] if len(operation) > 1 else None)
+        self._count(1, 0, shared=True)
         before = self.hard.pop(number, None)
         if before is not None:
             self.used -= _size(before)
         if operation[0] != "R":
             node = self._leaf(operation)
             self.hard[number] = node
-            self.used += _size(node)
+            self._count(0, _size(node), shared=False)
 
     def _leaf(self, operation: Operation) -> Plain:
         """Return the new node of an operation with `meta`."""
         letter, _, facts, *rest = [*operation, None, None, None][: max(4, len(operation))]
         node: Plain
         if letter == "F":
-            node = File(self.owner, 0, 0.0, 0, self._content(_whole(rest[0])))
+            content = self._content(_whole(rest[0]), beside=rest[1:2] == [1])
+            node = File(self.owner, 0, 0.0, 0, content)
             kind = 0o100000
         elif letter == "S":
             node, kind = Link(self.owner, _text(rest[0], _LONGEST_TARGET), 0.0, 0), 0o120000
@@ -364,11 +424,15 @@ class _Reader:
         self._describe(node, facts, kind)
         return node
 
-    def _content(self, size: int) -> bytes:
+    def _content(self, size: int, *, beside: bool) -> bytes:
+        if beside:
+            if not self.large or len(self.large[-1]) != size:
+                raise DeltaError("a content is missing")
+            return self.large.pop()
         end = self.position + size
         if end > len(self.delta):
             raise DeltaError("a content is cut off")
-        content = bytes(self.delta[self.position : end])
+        content = self.delta[self.position : end]
         self.position = end
         return content
 
@@ -382,10 +446,20 @@ class _Reader:
         node.uid, node.ino, node.links = _whole(uid), _whole(ino), _whole(links)
 
     def _count(self, nodes: int, size: int, *, shared: bool) -> None:
-        """Count what counts: a shared tree does not."""
-        if not shared:
+        """Count what counts against the limits, and what is in shared trees, which does not."""
+        if shared:
+            self.shared_nodes -= nodes
+            self.shared_used -= size
+        else:
             self.nodes += nodes
             self.used += size
+        if (
+            self.nodes > self.most_nodes
+            or self.used > self.most_used
+            or self.shared_nodes < 0
+            or self.shared_used < 0
+        ):
+            raise DeltaError("more files than the limits allow")
 
     def _remove(self, here: Dir, name: str, *, missing: bool = False) -> None:
         """Forget a name and what is below it."""
@@ -440,6 +514,8 @@ def _name(operation: Operation) -> str:
 
 def _text(value: object, longest: int) -> str:
     """Check a text of 1 to `longest` bytes without NUL."""
+    if type(value) is str and value.isascii() and 0 < len(value) <= longest and "\0" not in value:
+        return value
     try:
         if type(value) is str and "\0" not in value and 0 < len(encode(value)) <= longest:
             return value

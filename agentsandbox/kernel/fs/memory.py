@@ -13,7 +13,7 @@ import time
 from _thread import get_ident
 
 from agentsandbox.kernel.fs import mounts, names, subtrees
-from agentsandbox.kernel.fs.base import File, Stat, ends_in_dots, os_error
+from agentsandbox.kernel.fs.base import File, FileSystem, Stat, ends_in_dots, os_error
 from agentsandbox.kernel.fs.handles import MemoryFile
 from agentsandbox.kernel.fs.mounted_calls import inside
 from agentsandbox.kernel.fs.nodes import (
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from random import Random
 
-    from agentsandbox.kernel.fs.base import FileSystem, Mark, Mode
+    from agentsandbox.kernel.fs.base import Mark, Mode
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
     from agentsandbox.kernel.fs.resolution import Place
@@ -107,7 +107,7 @@ class MemoryFileSystem(Ledger):
     which of the two is calling.
     """
 
-    __slots__ = ("descriptors", "open_fifo", "random", "script_thread")
+    __slots__ = ("descriptors", "open_fifo", "random")
 
     mkdir = names.mkdir
     symlink = names.symlink
@@ -138,7 +138,7 @@ class MemoryFileSystem(Ledger):
         self.open_fifo: Callable[[int, str, Mode], Stream] | None = None
         """Opens a named pipe for a script (inode number, path, mode); without it EPERM."""
         self.script_thread = 0
-        """The thread that runs a script, 0 while only the host uses the filesystem."""
+        self.pay = None
         self.token = self._hard_token = object()
         self.descriptors: Callable[[str], File | None] | None = None
         """Opens /dev/fd/N and the like for a script; returns None for any other path."""
@@ -292,7 +292,16 @@ class MemoryFileSystem(Ledger):
     def scan(self, path: str) -> tuple[list[str], list[int]]:
         node = self._listed(path)
         if type(node) is Inner:
-            return inside(path, node.filesystem.scan, node.path)
+            filesystem = node.filesystem
+            if type(filesystem).scan is not FileSystem.scan:
+                return inside(path, filesystem.scan, node.path)
+            names = inside(path, filesystem.listdir, node.path)
+            kinds = []
+            for name in names:
+                self._pay()
+                info = inside(path, filesystem.stat, node.child(name), follow=False)
+                kinds.append(info.mode & 0o170000)
+            return names, kinds
         assert type(node) is Dir
         types = _TYPES
         names, entries = node.in_order()
@@ -672,7 +681,7 @@ class MemoryFileSystem(Ledger):
         self.token = object()  # from now on a change copies, here as in the twin
         twin = MemoryFileSystem.__new__(MemoryFileSystem)
         twin.limits, twin.clock, twin.random = self.limits, self.clock, self.random
-        twin.open_fifo = twin.descriptors = None
+        twin.open_fifo = twin.descriptors = twin.pay = None
         twin.script_thread = 0
         twin.token, twin._hard_token = object(), self.token
         twin._uid, twin.maker = self._uid, self.maker

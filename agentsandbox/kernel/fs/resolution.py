@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from _thread import get_ident
 
 from agentsandbox.kernel.fs.base import (
     MAX_LINKS,
@@ -29,11 +30,15 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from agentsandbox.kernel.fs.nodes import Entry, Node, Own, Plain
 
 SPECIAL = frozenset(("", ".", ".."))
 """Path components that are not names."""
 
+_INNER_STEPS = 10
+"""Steps for a look into a mounted filesystem: up to some ten microseconds."""
 _CACHED = 4096  # directories whose resolution is remembered
 _SHORT = 64  # a name of fewer characters is never too long
 # below this length a cached directory and a name stay within PATH_MAX without being measured
@@ -93,8 +98,12 @@ class Place:
 class Tree(FileSystem):
     """The part of `MemoryFileSystem` that finds nodes."""
 
-    __slots__ = ("_dirs", "_hard", "_root", "_uid", "maker")
+    __slots__ = ("_dirs", "_hard", "_root", "_uid", "maker", "pay", "script_thread")
 
+    pay: Callable[[int], None] | None
+    """Draws steps on the budget of the running script; None while none runs."""
+    script_thread: int
+    """The thread that runs a script, 0 while only the host uses the filesystem."""
     _root: Dir
     _hard: dict[int, Plain]
     _dirs: dict[str, Dir]
@@ -103,6 +112,12 @@ class Tree(FileSystem):
     """The user whose permissions are checked."""
     maker: int
     """The owner of what is created."""
+
+    # TM-TIME-6
+    def _pay(self) -> None:
+        """Charge a call into a mounted filesystem, which takes longer than one into this."""
+        if self.pay is not None and self.script_thread == get_ident():
+            self.pay(_INNER_STEPS)
 
     def _may(self, node: Own, bits: int) -> bool:
         """Whether the user has these permissions: 4 read, 2 write, 1 search or execute."""
@@ -219,6 +234,7 @@ class Tree(FileSystem):
     def _child(self, here: Dir | Inner, name: str, whole: str) -> tuple[Entry | None, Node | None]:
         """Return the entry of a name in a directory, and the node behind it."""
         if type(here) is Inner:
+            self._pay()
             return None, _inner(here.filesystem, here.child(name), whole)
         assert type(here) is Dir
         entry = here.entries.get(name)
@@ -232,6 +248,7 @@ class Tree(FileSystem):
         if entry.kind == GRAFT:
             return entry, entry.root
         if entry.kind == MOUNT:
+            self._pay()
             return entry, _inner(entry.filesystem, "/", whole)
         return entry, entry
 

@@ -42,6 +42,7 @@ else:
 
         return compile_perl
 
+
 __all__ = [
     "PerlRegex",
     "PosixRegex",

@@ -70,6 +70,7 @@ def _search_cdpath(shell: Shell, target: str) -> str | None:
     cdpath = shell.variables.get("CDPATH")
     if not cdpath or target.startswith("/") or target.split("/", 1)[0] in (".", ".."):
         return None
+    shell.budget.charge(len(cdpath) + 64 * cdpath.count(":"))
     for base in cdpath.split(":"):
         shell.budget.step(4)
         candidate = f"{base}/{target}" if base else target

@@ -6,9 +6,10 @@ import functools
 import re
 
 from agentsandbox.errors import CommandError
+from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.predicates import parse_test_integer
-from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.kernel.streams import decode, decode_pieces, encode
 from agentsandbox.shell.builtins import define, invalid_number, parse_letters
 from agentsandbox.shell.expansion.errors import BAD_SUBSCRIPT, ExpansionError
 from agentsandbox.shell.expansion.splitting import split_read
@@ -129,6 +130,8 @@ def _read_line(
     if raw or b"\\" not in line:
         if b"\0" in line:
             line = line.replace(b"\0", b"")
+        if len(line) > PIECE:
+            return decode_pieces(shell.budget.pieces(line)), set(), complete
         return decode(line), set(), complete
     # a backslash at the end joins the next line
     while complete and _ends_in_backslash(line):
@@ -249,7 +252,9 @@ def _assign(
         delimiters = sum(map(text.count, set(ifs))) if len(text) > _LONG else 0
         shell.budget.charge(16 * delimiters)
         shell.budget.step(delimiters >> 2)
-        fields = split_read(text, ifs, -1, escaped) if ifs else ([text] if text else [])
+        fields = (
+            split_read(text, ifs, -1, escaped, shell.budget) if ifs else ([text] if text else [])
+        )
         name = shell.variables.resolve(options["a"]) or options["a"]
         if shell.variables.is_associative(name):
             raise CommandError(f"{name}: not an indexed array", 1)
@@ -268,7 +273,7 @@ def _assign(
     elif len(names) == 1 and not escaped and shell.variables.default_ifs:
         fields = [text.strip(" \t\n")]
     else:
-        fields = split_read(text, ifs, len(names), escaped)
+        fields = split_read(text, ifs, len(names), escaped, shell.budget)
     for number, name in enumerate(names):
         if number:
             _check(shell, name)  # the names before it are assigned

@@ -75,7 +75,7 @@ SHORT = 512
 
 def evaluate_text(host: ExpansionHost, text: str) -> int:
     """The value of an expression given as text, its expansions already made."""
-    if INTEGER.match(text):
+    if len(text) <= SHORT and INTEGER.match(text):
         return int(text)
     budget = host.budget
     budget.left -= 1 + (len(text) >> 3)

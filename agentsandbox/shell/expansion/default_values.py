@@ -85,9 +85,10 @@ def _choice(
             else:
                 text = single(host)
                 present = text is not None and (text != "" or not empty_counts)
+                items = []
             if present:
                 return None
-            return "" if reader.many is None or reader.star else []
+            return "" if items or reader.many is None or reader.star else []
 
         return alternative
     if many is not None:
@@ -131,7 +132,7 @@ def _quoted_operand(emitters: list[Emit]) -> Emit:
         for each in emitters:
             each(host, builder)
         builder.had_none = False
-        builder.opened = True
+        builder.opened = builder.keeps = True
 
     return emit
 

@@ -27,6 +27,8 @@ _CLOSED_BASIC_MAGIC = lazily(r"[*?]|(?:^|/)[^/\[]*+\[[^/\]]*+\]")
 _GLOBIGNORE = lazily(r"(?:\\.|\[[!^]?\]?(?:\[:\w*:\]|[^\]])*+(?:\]|\Z)|[^:\[\\]+)++", re.DOTALL)
 """One pattern of GLOBIGNORE: a colon inside a bracket expression, even one without its end, does
 not end it."""
+_COMPILED = 32
+"""Steps for a pattern, which is compiled, beside those for its characters."""
 _LONGEST_GLOBIGNORE = 65_536
 """Characters of GLOBIGNORE."""
 
@@ -39,6 +41,7 @@ def expand_glob(host: ExpansionHost, pattern: str) -> list[str] | None:
         return None
     if "\\" in pattern and not magic.search(_ESCAPE.sub("_", pattern)):
         return None
+    host.budget.step(_COMPILED + len(pattern))
     ignored = host.values.get("GLOBIGNORE")
     if not isinstance(ignored, str):
         ignored = ""

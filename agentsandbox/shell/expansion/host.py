@@ -4,7 +4,7 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Protocol
 
     from agentsandbox.kernel.budget import Budget
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
         status: int
         line: int
         cwd: str
+        slots: Sequence[str]
         fs: FileSystem
         budget: Budget
 

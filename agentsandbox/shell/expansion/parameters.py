@@ -440,10 +440,9 @@ def _transformed(node: Parameter, reader: ParameterReader, letter: str) -> Param
     def one(host: ExpansionHost) -> str | None:
         text = single(host)
         if text is None:
-            if host.options.nounset and not (
-                letter in ("a", "A")
-                and isinstance(host.values.get(name), (IndexedArray, AssociativeArray))
-            ):
+            value = host.values.get(name)
+            has_elements = isinstance(value, (IndexedArray, AssociativeArray)) and len(value) > 0
+            if host.options.nounset and not (letter in ("a", "A") and has_elements):
                 raise unbound(shown)
             if letter not in ("a", "A"):
                 return None
@@ -511,6 +510,20 @@ def _parse_target(text: str) -> tuple[str, Word | None] | None:
     return None
 
 
+def _named_reader(
+    node: Parameter, name: str, subscript: Word | None, shown: str, words: Words
+) -> ParameterReader:
+    """Compile what `node` does to the parameter that it names; messages show it as `shown`."""
+    twin = Parameter(name, subscript, "", node.operator, node.operands, node.source)
+    if node.operator == "bad" or node.operator.startswith("names"):
+        return compile_parameter(twin, words)
+    found = reader_for(name, subscript, words)
+    found.shown = shown
+    if not node.operator:
+        return _plain(found, "${")
+    return found if node.operator in CHOICES else _operated(twin, found, words)
+
+
 def _indirect(node: Parameter, words: Words) -> ParameterReader:
     """Compile ${!name}, the parameter that `name` names, and ${!a[@]}, the subscripts."""
     pointer = reader_for(node.name, node.subscript, words)
@@ -542,13 +555,7 @@ def _indirect(node: Parameter, words: Words) -> ParameterReader:
             parsed = _parse_target(text)
             if parsed is None:
                 raise ExpansionError(f"{text}: invalid variable name")
-            twin = Parameter(parsed[0], parsed[1], "", node.operator, node.operands, node.source)
-            if node.operator:
-                found = compile_parameter(twin, words)
-            else:
-                found = reader_for(parsed[0], parsed[1], words)
-                found.shown = f"!{pointer.shown}"
-                found = _plain(found, "${")
+            found = _named_reader(node, *parsed, f"!{pointer.shown}", words)
             if len(cache) < 64:
                 cache[text] = found
         return found

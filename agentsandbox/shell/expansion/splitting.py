@@ -113,7 +113,7 @@ def split_fields(text: str, ifs: str, budget: Budget | None = None) -> list[str]
     return fields
 
 
-def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
+def split_read(text: str, ifs: str, count: int, escaped: set[int], budget: Budget) -> list[str]:
     """Split a line for `read` into at most `count` fields (-1: no bound); the last one takes the
     rest.
 
@@ -130,15 +130,23 @@ def split_read(text: str, ifs: str, count: int, escaped: set[int]) -> list[str]:
     ).match  # fmt: skip
     seen = _masked(text, escaped, ifs) if escaped else text
     fields: list[str] = []
-    position, size = len(seen) - len(seen.lstrip(blanks)) if blanks else 0, len(text)
+    position, size = 0, len(text)
+    if blanks and size <= _LONG:
+        position = size - len(seen.lstrip(blanks))
+    elif blanks:
+        leading = re.compile(f"[{blanks}]*+").match(seen)
+        position = 0 if leading is None else leading.end()
     while position < size:
         if count >= 0 and len(fields) == count - 1:
             fields.append(text[position : _last_end(seen, position, blanks, others)])
             return fields
         start = position
-        found = seek(seen, position)
+        while (found := seek(seen, position, position + _LONG)) is None and position + _LONG < size:
+            position += _LONG
+            budget.work(8 * _LONG)
         position = size if found is None else found.start()
         fields.append(text[start:position])
+        budget.step()
         delimiter = between(seen, position)
         assert delimiter is not None
         position = delimiter.end()
@@ -177,7 +185,7 @@ def _last_end(seen: str, start: int, blanks: str, others: str) -> int:
 class FieldBuilder:
     """Collects the fields of one word."""
 
-    __slots__ = ("had_none", "host", "magic", "opened", "out", "pattern", "text")
+    __slots__ = ("had_none", "host", "keeps", "magic", "opened", "out", "pattern", "text")
 
     def __init__(self, host: ExpansionHost, out: list[str]) -> None:
         self.host = host
@@ -187,6 +195,8 @@ class FieldBuilder:
         self.opened = False
         self.had_none = False
         """Whether the quotes at work had a "$@" without elements."""
+        self.keeps = False
+        """Whether the quotes at work make a field even if all in them is empty."""
         self.magic = False
 
     def weigh(self, scale: Scale) -> None:

@@ -695,8 +695,9 @@ class Variables:
             scope = self.scopes[level]
             if name in scope:
                 if level == len(self.scopes) - 1:
+                    given = bool(self.temporary) and name in self.temporary[-1][1]
                     self.values[name] = UNSET
-                    self.attributes[name] = 0
+                    self.attributes[name] = flags & EXPORT if given else 0
                     if name in self.writers:
                         self.writers[name](self.owner, None)
                     return
@@ -747,12 +748,25 @@ class Variables:
                 and not flags & (ARRAY | ASSOCIATIVE)
                 and (text := self._exported(name)) is not None
             }
+            if self.scopes:
+                self._export_hidden(exported)
             environment = {name: exported[name] for name in sorted(reversed(exported), key=_bucket)}
             environment.update(self.passed_on)
             if self.before_export_all is not None:
                 return environment
             self._environment = environment
         return self._environment
+
+    def _export_hidden(self, exported: dict[str, str]) -> None:
+        """Add exported variables that locals without a value hide: programs get them."""
+        given = self.temporary[-1][1] if self.temporary else {}
+        for scope in reversed(self.scopes):
+            for name, (value, flags) in scope.items():
+                if name in exported or name in given or self.values.get(name) is not UNSET:
+                    continue
+                is_text = isinstance(value, (str, int))
+                if is_text and flags & EXPORT and not flags & (ARRAY | ASSOCIATIVE):
+                    exported[name] = str(value)
 
     def export_all(self, on: bool) -> None:
         """`set -a`: export whatever is assigned from now on."""

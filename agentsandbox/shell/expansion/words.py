@@ -43,6 +43,7 @@ from agentsandbox.shell.syntax.nodes import (
     Part,
     ProcessSubstitution,
     Quoted,
+    Slot,
     Word,
 )
 from agentsandbox.shell.syntax.parser import read_arithmetic
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 
 _LONG = 65536
 """Characters from which on a text is weighed before it is split."""
+_QUOTES = ("'", '"')
 _PLAIN = lazily(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
@@ -136,6 +138,8 @@ class WordCompiler:
         if isinstance(part, (Literal, Quoted)):
             text = part.text
             return lambda host: text
+        if isinstance(part, Slot):
+            return _slot_text(part.number)
         if isinstance(part, DoubleQuoted):
             return self.joined([self.text(piece) for piece in part.parts], part.parts)
         if isinstance(part, Parameter):
@@ -217,6 +221,8 @@ class WordCompiler:
         if len(word.parts) == 1 and type(word.parts[0]) is Quoted:
             quoted: str = word.parts[0].text
             return lambda host, out: out.append(quoted)
+        if len(word.parts) == 1 and type(word.parts[0]) is Slot:
+            return _slot_fields(word.parts[0].number)
         if _substitutes(word.parts):
             return _counting(self._fields(word, in_list))
         return self._fields(word, in_list)
@@ -377,8 +383,9 @@ class WordCompiler:
                 each(host, builder)
             if builder.had_none:  # then quotes with nothing else in them make no field
                 builder.had_none = False
-                if len(builder.out) == fields and len(builder.text) == texts:
+                if not builder.keeps and len(builder.out) == fields and len(builder.text) == texts:
                     builder.opened = opened
+            builder.keeps = False
 
         return emit
 
@@ -658,6 +665,24 @@ def _extend_with(many: Callable[[ExpansionHost], Sequence[str]]) -> Fields:
             host.budget.make(16 * len(out))
 
     return extend
+
+
+def _slot_text(number: int) -> Text:
+    """Compile a slot: the word there is plain, or a text in one pair of quotes."""
+
+    def read(host: ExpansionHost) -> str:
+        word = host.slots[number]
+        return word[1:-1] if word[0] in _QUOTES else word
+
+    return read
+
+
+def _slot_fields(number: int) -> Fields:
+    def append(host: ExpansionHost, out: list[str]) -> None:
+        word = host.slots[number]
+        out.append(word[1:-1] if word[0] in _QUOTES else word)
+
+    return append
 
 
 def _positional_text(number: int, shown: str) -> Text:

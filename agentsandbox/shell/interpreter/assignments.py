@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.quoting import shell_quote_single, trace_quote
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
@@ -371,6 +372,8 @@ def compile_assignment(node: Assignment) -> Callable[[Shell], None]:
 
     def assign(shell: Shell) -> None:
         value = text(shell)
+        if len(value) > LARGE:
+            shell.budget.check_time()
         if name in shell.attributes:
             shell.variables.assign(name, value)
         else:
@@ -402,6 +405,8 @@ def _append(name: str, value: Word) -> Callable[[Shell], None]:
                 shell.budget.charge(len(current) + len(added))
             if len(added) > 65536:
                 shell.budget.make(len(added))
+            if len(current) > LARGE:  # it is copied if somebody else holds it
+                shell.budget.check_time()
             del current
             grown: str = values.pop(name)  # type: ignore[assignment]
             grown += added

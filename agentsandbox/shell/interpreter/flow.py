@@ -286,7 +286,7 @@ def trace_loop(shell: Shell, keyword: str, node: For) -> None:
     if shell.options.xtrace:
         from agentsandbox.shell.interpreter.tracing import trace_text
 
-        trace_text(shell, text)
+        trace_text(shell, shell.with_slots(text))
     before_command(shell, text, node.line)
 
 

@@ -110,7 +110,8 @@ class Machine:
     def remember(self, script: str, most: int) -> None:
         """Add a script to the history, which keeps the last `most`."""
         self.history.append(script)
-        self.forget(len(self.history) - most)
+        if len(self.history) > most:
+            self.forget(len(self.history) - most)
 
     def forget(self, count: int) -> None:
         """Drop the oldest `count` lines of the history."""

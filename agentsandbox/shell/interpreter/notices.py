@@ -17,6 +17,7 @@ def tell_killed(shell: Shell, signal: int, pid: int, text: str, *, foreground: b
     if not shell.control.tells_signals or signal in (_SIGINT, _SIGPIPE):
         return
     words = signal_words(signal)
+    text = shell.with_slots(text)
     if signal != _SIGTERM and SIGNALS.get(signal) not in shell.traps.handlers:
         shell.complain(f"{pid:5d} {words:<24}{text}")
     elif foreground:

@@ -70,10 +70,12 @@ class Options:
 
     shopt                the options of `shopt`, by name
     extglob              `shopt["extglob"]`, which the parser asks for often
+    reading              `extglob`, and whether single quotes in "${x-it's}" must be closed: not in
+                         POSIX mode, nor in `sh`
     errexit_is_default   whether errexit is on only because the sandbox sets it for script files
     """
 
-    __slots__ = ("_without", "errexit_is_default", "extglob", "shopt", *_FLAGS)
+    __slots__ = ("_without", "errexit_is_default", "extglob", "reading", "shopt", *_FLAGS)
 
     def __init__(
         self,
@@ -87,6 +89,7 @@ class Options:
             put(self, name, flags[name])
         put(self, "shopt", shopt)
         put(self, "extglob", shopt["extglob"])
+        put(self, "reading", (shopt["extglob"], not (flags["posix"] or shopt["xpg_echo"])))
         put(self, "errexit_is_default", errexit_is_default)
         put(self, "_without", {})
 
@@ -98,6 +101,7 @@ class Options:
         errexit_is_default: bool
         errtrace: bool
         extglob: bool
+        reading: tuple[bool, bool]
         functrace: bool
         hashall: bool
         histexpand: bool

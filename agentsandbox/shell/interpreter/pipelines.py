@@ -25,7 +25,9 @@ import re
 from time import monotonic, thread_time
 
 from agentsandbox.errors import Killed, PipeClosed, Return
+from agentsandbox.kernel.processes import Deferred
 from agentsandbox.kernel.streams import Pipe, PipeReader
+from agentsandbox.shell.builtins import PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed
@@ -52,7 +54,7 @@ from agentsandbox.shell.syntax.parser import known_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Run, Shell
@@ -128,19 +130,23 @@ class _Run:
         scheduler = shell.machine.scheduler
         number = first
         while True:
-            fds = self.fds
+            fds = self.fds.copy()
             if source is not None:
-                fds = {**fds, 0: source}
+                fds[0] = source
             if number == self.last:
                 self.statuses[number] = self._stage(number, fds, started)
                 if source is not None:
                     source.release()
                 return 0
-            pipe = Pipe(scheduler)
+            fds[1] = pipe = Pipe(scheduler)
             reader = PipeReader(pipe)
-            fds = {**fds, 1: pipe}
             following = number + 1
-            rest = scheduler.defer(self._continuation(following, reader), "pipeline")
+            rest = Deferred(
+                functools.partial(self.run, following, reader, started=True),
+                "pipeline",
+                scheduler.current,
+            )
+            scheduler.deferred.append(rest)
             try:
                 self.statuses[number] = self._stage(number, fds, started)
             finally:
@@ -153,16 +159,17 @@ class _Run:
                 return 0
             number, source = following, reader
 
-    def _continuation(self, number: int, reader: PipeReader) -> Callable[[], int]:
-        """Return what runs the stages from `number` on, which read from `reader`."""
-        return lambda: self.run(number, reader, started=True)
-
     def _stage(self, number: int, fds: dict[int, Stream], started: bool) -> int:
         shell = self.shell
         name = self.in_place[number]
         watched = shell.slow or shell.check or shell.traps.handlers
-        in_place = name and not started and not watched and name not in shell.definitions.functions
-        if in_place and leaves_no_trace(shell, name):
+        if (
+            name
+            and not started
+            and not watched
+            and name not in shell.definitions.functions
+            and (name in PURE or leaves_no_trace(shell, name))
+        ):
             specials = shell.specials
             saved, hashed, last_argument = shell.fds, specials.hashed, specials.last_argument
             shell.fds, specials.hashed = fds, hashed.copy()
@@ -265,7 +272,7 @@ def _stages(node: Pipeline) -> Run:
             run_pending_traps(shell)
         if status and shell.check:
             if not shell.traps.active:
-                shell.specials.command_text = text_of(node.commands[-1])
+                shell.specials.command_text = shell.with_slots(text_of(node.commands[-1]))
             command_failed(shell, int(status), line)
         return status
 

@@ -152,13 +152,9 @@ LONGEST_LIST = 2_097_152
 
 def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
     """Whether these words and variables exceed what Linux passes to a program."""
-    names, values, words = (
-        sum(map(len, environment)),
-        sum(map(len, environment.values())),
-        sum(map(len, argv)),
-    )
-    if names + values + words < LONGEST_WORD // 4:
+    if sum(map(len, (*argv, *environment, *environment.values()))) < LONGEST_WORD // 4:
         return False
+    words, values = sum(map(len, argv)), sum(map(len, environment.values()))
     if max(map(len, argv)) >= LONGEST_WORD or words + values > LONGEST_LIST:
         return True
     sizes = [len(encode(word)) + 1 for word in argv]

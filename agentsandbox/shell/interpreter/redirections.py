@@ -26,7 +26,7 @@ import os
 from agentsandbox.errors import Unwind
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.streams import BytesReader, Null, Pipe, Stream, encode
+from agentsandbox.kernel.streams import BytesReader, Null, Pipe, Stream, encode_pieces
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.shell.interpreter.words import WORDS
@@ -402,7 +402,7 @@ def _here_document(node: Redirection, document: HereDocument) -> Apply:
     )
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
-        stream = _document(shell, encode(text(shell)))
+        stream = _document(shell, encode_pieces(shell.budget.pieces(text(shell))))
         if is_unreadable:  # the error has been reported
             raise ExpansionError("", fatal=False)
         opened.append(stream)
@@ -417,7 +417,7 @@ def _here_string(node: Redirection) -> Apply:
     place = _place(node, 0)
 
     def apply(shell: Shell, table: Table, opened: list[Stream]) -> None:
-        stream = _document(shell, encode(text(shell) + "\n"))
+        stream = _document(shell, encode_pieces(shell.budget.pieces(text(shell) + "\n")))
         opened.append(stream)
         place(shell, table, stream)
 

@@ -15,7 +15,7 @@ from agentsandbox.shell.interpreter.search import POSIX_SHELLS, find_on_path, sk
 from agentsandbox.shell.interpreter.shell import Shell
 from agentsandbox.shell.interpreter.state import Invocation, Stops
 from agentsandbox.shell.interpreter.subshells import run_in_shell
-from agentsandbox.shell.interpreter.texts import pairs_quotes, run_commands
+from agentsandbox.shell.interpreter.texts import run_commands
 from agentsandbox.shell.interpreter.traps import SignalHandler
 from agentsandbox.shell.syntax.parser import Parser
 
@@ -458,7 +458,7 @@ def _command_end(shell: Shell, text: str) -> int | None:
     if text.endswith("\\\n"):
         return None
     parser = Parser(text, extglob=shell.options.extglob, aliases=shell.active_aliases())
-    parser.pairs_quotes = pairs_quotes(shell)
+    parser.pairs_quotes = shell.options.reading[1]
     parser.meter = shell.budget
     try:
         if parser.next_command() is None:

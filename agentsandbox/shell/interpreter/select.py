@@ -16,6 +16,7 @@ from agentsandbox.shell.syntax.nodes import Select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.budget import Budget
     from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
@@ -41,7 +42,7 @@ def _select(node: Select) -> Run:
             shell.status = 0
             return 0
         status = 0
-        menu, show = _menu(items, _columns(shell)), True
+        menu, show = _menu(items, _columns(shell), shell.budget), True
         shell.control.loops += 1
         try:
             while True:
@@ -123,7 +124,7 @@ def _gap(at: int, to: int) -> str:
     return gap
 
 
-def _menu(items: list[str], width: int) -> str:
+def _menu(items: list[str], width: int, budget: Budget) -> str:
     """Return the numbered items, in columns as bash arranges them."""
     digits = len(str(len(items)))
     longest = max(map(len, items)) + digits + 2
@@ -138,6 +139,7 @@ def _menu(items: list[str], width: int) -> str:
     for row in range(rows):
         pieces: list[str] = []
         for at in range(row, len(items), rows):
+            budget.step(2)
             used = first_digits if at < rows else digits
             entry = f"{at + 1:>{used}}) {items[at]}"
             place = at // rows * column

@@ -6,7 +6,9 @@ import os
 import posixpath
 
 from agentsandbox.errors import ShellSyntaxError, Stopped
-from agentsandbox.kernel.streams import Stream, bytewise, encode
+from agentsandbox.kernel.budget import PIECE
+from agentsandbox.kernel.expressions import lazily
+from agentsandbox.kernel.streams import Stream, bytewise, encode, encode_pieces
 from agentsandbox.shell.expansion.references import ElementWord, split_reference
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
@@ -78,6 +80,7 @@ class Shell:
     cwd           the working directory; `directories` are the others on the stack of `pushd`
     status        $?
     line          LINENO
+    slots         words of the running text that are not in its tree (`shapes`)
     check         whether failures need a look: errexit, or a trap for ERR
     slow          whether every command needs a look: xtrace, a DEBUG trap, a policy and so on
     """
@@ -103,6 +106,7 @@ class Shell:
         "directories": KEPT,
         "status": KEPT,
         "line": RUNNING,
+        "slots": RUNNING,
         "values": DERIVED,
         "attributes": DERIVED,
         "check": DERIVED,
@@ -137,6 +141,7 @@ class Shell:
         self.directories: list[str] = []
         self.status: int = NOTHING_RUN
         self.line = 1
+        self.slots: Sequence[str] = ()
         self.variables = Variables(machine.budget.value_bytes, self, READERS, WRITERS)
         self.values = self.variables.values
         self.attributes = self.variables.attributes
@@ -238,6 +243,13 @@ class Shell:
         specials: SpecialState
         line: int
 
+    def with_slots(self, text: str) -> str:
+        """Return the text of a command with the words that are not in its tree, as written."""
+        slots = self.slots
+        if not slots or "\0" not in text:
+            return text
+        return _SLOT.sub(lambda match: slots[int(match[1])], text)
+
     # copies
 
     def fork(self, *, subshell: bool = False) -> Shell:
@@ -269,6 +281,7 @@ class Shell:
         twin.directories = self.directories.copy()
         twin.status = self.status
         twin.line = self.line
+        twin.slots = self.slots
         twin.check = self.check
         twin.slow = self.slow
         if subshell:
@@ -305,12 +318,15 @@ class Shell:
 
     def settle(self) -> None:
         """Reset the RUNNING slots for when no command runs. Background jobs continue."""
-        self.variables.settle()
+        variables = self.variables
+        if variables.scopes or variables.temporary:
+            variables.settle()
         self.traps.settle()
         self.descriptors.settle()
         self.stack.settle()
         self.control.settle()
         self.line = 1
+        self.slots = ()
 
     def finish(self) -> None:
         """Release the streams that `exec` opened in this shell."""
@@ -501,7 +517,9 @@ class Shell:
         stream = self.fds.get(descriptor)
         if stream is None:
             raise OSError(9, os.strerror(9))
-        stream.write(encode(text))
+        stream.write(
+            encode(text) if len(text) <= PIECE else encode_pieces(self.budget.pieces(text))
+        )
 
     def show(self, text: str, descriptor: int = 2) -> None:
         """Write text that is no command's output, such as menus and times; ignore errors."""
@@ -515,7 +533,8 @@ class Shell:
         stream = self.fds.get(2)
         if stream is not None:
             try:
-                stream.write(encode(f"{self.error_prefix(line)}{message}\n"))
+                shown = f"{self.error_prefix(line)}{message}\n"
+                stream.write(encode_pieces(self.budget.pieces(shown)))
             except OSError:
                 return
 
@@ -570,6 +589,7 @@ class Shell:
         return posixpath.normpath(joined)
 
 
+_SLOT = lazily("\0([0-9]+)\0")
 _INLINED = frozenset(
     (":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read")
 )

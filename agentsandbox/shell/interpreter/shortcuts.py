@@ -28,6 +28,7 @@ from agentsandbox.shell.syntax.nodes import (
     Literal,
     Quoted,
     SimpleCommand,
+    Slot,
     Word,
 )
 
@@ -85,6 +86,8 @@ def _may_be_option(word: Word) -> bool:
     first = word.parts[0] if word.parts else None
     if isinstance(first, DoubleQuoted):
         first = first.parts[0] if first.parts else None
+    if isinstance(first, Slot):  # which never begins with a dash
+        return False
     return not isinstance(first, (Literal, Quoted)) or first.text.startswith("-")
 
 
@@ -308,7 +311,7 @@ def _read(node: SimpleCommand, general: Run) -> Run | None:
             return general(shell)
         text, escaped, complete = _read_line(shell, stream, raw)
         if escaped and not keep_blanks:
-            text = "".join(split_read(text, " \t\n", 1, escaped))
+            text = "".join(split_read(text, " \t\n", 1, escaped, shell.budget))
         elif not keep_blanks:
             text = text.strip(" \t\n")
         shell.values[name] = text
@@ -333,7 +336,7 @@ def _read_fields(
             return general(shell)
         ifs = shell.variables.ifs if separators is None else separators
         text, escaped, complete = _read_line(shell, stream, raw)
-        fields = split_read(text, ifs, count, escaped) if ifs else [text]
+        fields = split_read(text, ifs, count, escaped, shell.budget) if ifs else [text]
         shell.values.update(itertools.zip_longest(names, fields, fillvalue=""))
         shell.specials.last_argument = names[-1]
         return finish(shell, 0 if complete else 1, line)

@@ -26,7 +26,7 @@ import functools
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.shell.builtins import SPECIAL, find_builtin
+from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.references import ElementWord
 from agentsandbox.shell.expansion.variables import (
@@ -149,9 +149,15 @@ def _when_needed(node: SimpleCommand) -> Run:
     return run
 
 
+_LONGEST_NAME = 4096
+"""Characters of a name that may be a function's, without a look at the general way."""
+
+
 def _call(node: SimpleCommand) -> Run | None:
     """Compile a command of plain words, which may be the call of a function; None for others."""
     name = node.words[0].source
+    if len(name) > _LONGEST_NAME:
+        return None
     if not (name.isalpha() and name.isascii()) and _FUNCTION_NAME.fullmatch(name) is None:
         return None
     for word in node.words:
@@ -188,7 +194,7 @@ def _call(node: SimpleCommand) -> Run | None:
         shell.status = status
         return status
 
-    return call
+    return call if name in NAMES else _Program(node, name, call).run
 
 
 _ELEMENT = lazily(r"""(?s)[A-Za-z_]\w*+\[[^$`'"\\]*+[$`'"\\].*\]\Z""")
@@ -390,6 +396,70 @@ class _Command:
         status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
         if shell.control.killed is not None:
             child_killed(shell, self.node, self.node.line)
+        return status
+
+
+class _Program:
+    """A command of plain words that no builtin runs; `called` is for when it is a function.
+
+    It does what `_Command` does and asks less.
+    """
+
+    __slots__ = ("called", "constants", "name", "node", "path", "words")
+
+    def __init__(self, node: SimpleCommand, name: str, called: Run) -> None:
+        self.node = node
+        self.name = name
+        self.path = f"/usr/bin/{name}"
+        self.called = called
+        self.constants: list[str] | None = None
+        self.words: list[Callable[[Shell, list[str]], None]] | None = None
+
+    def _compile(self) -> list[Callable[[Shell, list[str]], None]]:
+        """Compile the words at the first run: many commands never run."""
+        node = self.node
+        self.constants = constants_of(node.words)
+        self.words = (
+            []
+            if self.constants is not None
+            else [WORDS.fields(word) for word in node.words if isinstance(word, Word)]
+        )
+        return self.words
+
+    def run(self, shell: Shell) -> int:
+        """Expand the words and run the program that PATH finds."""
+        if shell.slow or self.name in shell.definitions.functions:
+            return self.called(shell)
+        control = shell.control
+        shell.line = line = self.node.line
+        traps = shell.traps.handlers
+        control.substitution_status = None
+        try:
+            words = self.words
+            if words is None:
+                words = self._compile()
+            argv = [] if self.constants is None else self.constants.copy()
+            for word in words:
+                word(shell, argv)
+            environment = shell.variables.environment().copy()
+            environment["_"] = self.path
+            try:
+                status = run_external(shell, argv, environment)
+            except CommandError as error:
+                shell.complain(error.message)
+                status = error.status
+            finally:
+                if shell.jobs.jobs or traps:
+                    _child_ended(shell)
+        except ExpansionError as error:
+            status = expansion_failed(shell, error)
+        else:
+            shell.specials.last_argument = argv[-1]
+            if control.killed is not None:
+                child_killed(shell, self.node, line)
+        if shell.traps.pending or (status and shell.check):
+            return command_ended(shell, status, line, traps)
+        shell.status = status
         return status
 
 
@@ -672,10 +742,8 @@ def _temporary_value(shell: Shell, assignment: BoundAssignment, before: str | No
 
 def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssignment]) -> int:
     name = argv[0]
-    environment = {
-        **shell.variables.environment(),
-        "_": name if "/" in name else f"/usr/bin/{name}",
-    }
+    environment = shell.variables.environment().copy()
+    environment["_"] = name if "/" in name else f"/usr/bin/{name}"
     if assignments:
         temporary: dict[str, str] = {}
         for assignment in assignments:
@@ -698,9 +766,14 @@ def _run_external(shell: Shell, argv: list[str], assignments: Sequence[BoundAssi
         shell.complain(error.message)
         return error.status
     finally:
-        if shell.jobs.jobs:
-            from agentsandbox.shell.interpreter.notices import tell_jobs
+        _child_ended(shell)
 
-            tell_jobs(shell)
-        if shell.traps.handlers:
-            child_ended(shell)
+
+def _child_ended(shell: Shell) -> None:
+    """Report jobs that have ended, and note the signal, after a program."""
+    if shell.jobs.jobs:
+        from agentsandbox.shell.interpreter.notices import tell_jobs
+
+        tell_jobs(shell)
+    if shell.traps.handlers:
+        child_ended(shell)

@@ -294,7 +294,7 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
         if shell.control.killed is not None:
             child_killed(shell, node, line)
         if shell.slow and not shell.traps.active:
-            shell.specials.command_text = text_of(node)
+            shell.specials.command_text = shell.with_slots(text_of(node))
         if shell.traps.pending:
             run_pending_traps(shell)
         if status and shell.check:

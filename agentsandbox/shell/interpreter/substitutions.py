@@ -139,7 +139,11 @@ def leaves_no_trace(shell: Shell, name: str) -> bool:
     """
     if name in PURE:
         return True
-    command = shell.machine.find_command(name)
+    machine = shell.machine
+    located = machine.located.get(name)
+    command = machine.commands.get(name) or (
+        machine.available.find(name) if located is None else located.tool
+    )
     return command is not None and command.manners.pure
 
 

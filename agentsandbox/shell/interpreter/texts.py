@@ -12,19 +12,25 @@ so complete commands of several lines are kept as well (`_next_unit`), by their 
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 
 from agentsandbox.errors import Exit, ShellSyntaxError
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.caching import Kept
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
-from agentsandbox.shell.syntax.parser import Parser, lone_command, match_known
+from agentsandbox.shell.interpreter.shapes import find_plan
+from agentsandbox.shell.syntax.parser import Parser, lone_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from agentsandbox.shell.interpreter.shell import Run, Shell
+    from agentsandbox.shell.interpreter.slots import Plan
 
 
 _CHANGES_GRAMMAR = lazily(
@@ -35,6 +41,8 @@ _LETTER_V = lazily(r"-[a-zA-Z]*v")
 _PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./:,%@+"
 """Characters of words that need no expression to be told apart: no quotes, no operators."""
 MAX_CACHED = 4096
+_LONGEST_SHAPE = 1024
+"""Characters of a text whose shape is looked for."""
 
 
 class Program:
@@ -43,36 +51,51 @@ class Program:
     __slots__ = ("error", "units", "warnings")
 
     def __init__(
-        self, units: list[Run], error: ShellSyntaxError | None, warnings: list[tuple[int, str]]
+        self,
+        units: Sequence[Run] | None,
+        error: ShellSyntaxError | None,
+        warnings: Sequence[tuple[int, str]],
     ) -> None:
         self.units = units
         self.error = error
         self.warnings = warnings
 
 
-def _compile_program(text: str, extglob: bool, pairs_quotes: bool, first_line: int) -> Program:
-    is_known = text != "" and not text.strip(_PLAIN) and not text.isspace()
-    if not is_known:
-        match = match_known(text, 0)
-        is_known = match is not None and match.end() == len(text)
-    if is_known:
-        command = lone_command(text, first_line)
+_IN_TURN = Program(None, None, ())
+"""For a text that is parsed as it runs."""
+PROGRAMS = Kept(128)
+"""The programs of texts, by text, options and first line."""
+_TEXTS = itertools.count()
+"""Counts the new texts of this process: nothing is loaded to find the shape of the first one."""
+
+
+def _compile(text: str, extglob: bool, pairs_quotes: bool, line: int) -> Program:
+    """Compile a text."""
+    if "\n" in text and _may_change_grammar(text):
+        return _IN_TURN
+    if text != "" and not text.strip(_PLAIN) and not text.isspace():
+        command = lone_command(text, line)
         if command is not None:
-            return Program([compile_command(command)], None, [])
-    parser = Parser(text, first_line=first_line, extglob=extglob)
+            return Program((compile_command(command),), None, ())
+    parser = Parser(text, first_line=line, extglob=extglob)
     parser.pairs_quotes = pairs_quotes
     units: list[Run] = []
+    error: ShellSyntaxError | None = None
     while True:
         try:
             while (unit := _next_unit(parser)) is not None:
                 units.append(unit)
-        except ShellSyntaxError as error:
+        except ShellSyntaxError as found:
             parser.skip_line()
-            if not error.in_array or parser.position >= len(parser.text):
-                return Program(units, error, parser.warnings)
-            units.append(_skipped(error))
+            if not found.in_array or parser.position >= len(parser.text):
+                error = found
+                break
+            units.append(_skipped(found))
             continue
-        return Program(units, None, parser.warnings)
+        break
+    if parser.warnings and len(units) > 1:  # each comes before its own command
+        return _IN_TURN
+    return Program(units, error, parser.warnings)
 
 
 def _next_unit(parser: Parser) -> Run | None:
@@ -139,7 +162,23 @@ def _skipped(error: ShellSyntaxError) -> Run:
 _PARSED = 3
 """A text and the tree of the command of it that runs take this many times as much as the text."""
 
-_cached_program = functools.lru_cache(maxsize=256)(_compile_program)
+
+def _plan_or_program(
+    shell: Shell, text: str, reading: tuple[bool, bool], first_line: int
+) -> Program | Plan:
+    """Return a program for a text that has none, and set the words that it takes."""
+    if (
+        len(text) <= _LONGEST_SHAPE
+        and next(_TEXTS)
+        and not ("\n" in text and _may_change_grammar(text))
+    ):
+        found = find_plan(text, *reading, first_line)
+        if found is not None:
+            plan, shell.slots = found
+            return plan
+    program = _compile(text, *reading, first_line)
+    PROGRAMS.put((text, reading, first_line), program)
+    return program
 
 
 def run_commands(
@@ -150,33 +189,35 @@ def run_commands(
     origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file
     main    whether the text is the file or the input that the shell itself reads
     """
+    options = shell.options
     if (
         len(text) > MAX_CACHED
-        or _may_change_grammar(text)
-        or shell.options.verbose
-        or shell.active_aliases()
+        or options.verbose
+        or (shell.definitions.aliases and shell.active_aliases())
     ):
         return _run_incrementally(shell, text, first_line, origin, main)
-    shell.budget.step(len(text) >> 6)
-    program = _cached_program(text, shell.options.extglob, pairs_quotes(shell), first_line)
-    if program.warnings and len(program.units) > 1:  # each comes before its own command
-        return _run_incrementally(shell, text, first_line, origin, main)
-    status = 0
-    for unit in program.units:
-        if program.warnings and program.error is None and unit is program.units[-1]:
-            _warn(shell, program.warnings)  # of a here-document that the end of the script ends
-        status = _run_unit(shell, unit, main)
-        if main and shell.options.onecmd:
-            raise Exit(status)
-    if program.error is not None:
-        _warn(shell, program.warnings)
-        return _syntax_error(shell, program.error, origin, main)
-    return status
-
-
-def pairs_quotes(shell: Shell) -> bool:
-    """Whether single quotes in "${x-it's}" must be closed: not in POSIX mode, nor in `sh`."""
-    return not (shell.options.posix or shell.options.shopt["xpg_echo"])
+    slots, shell.slots = shell.slots, ()
+    try:
+        program: Program | Plan | None = PROGRAMS.get((text, options.reading, first_line))
+        if program is None:
+            program = _plan_or_program(shell, text, options.reading, first_line)
+        units = program.units
+        if units is None:
+            return _run_incrementally(shell, text, first_line, origin, main)
+        shell.budget.step(len(text) >> 6)
+        status = 0
+        for unit in units:
+            if program.warnings and program.error is None:
+                _warn(shell, program.warnings)  # of a here-document that the end of the script ends
+            status = _run_unit(shell, unit, main)
+            if main and shell.options.onecmd:
+                raise Exit(status)
+        if program.error is not None:
+            _warn(shell, program.warnings)
+            return _syntax_error(shell, program.error, origin, main)
+        return status
+    finally:
+        shell.slots = slots
 
 
 def _run_unit(shell: Shell, unit: Run, main: bool) -> int:
@@ -215,7 +256,7 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
     status = 0
     while True:
         parser.extglob = shell.options.shopt["extglob"]
-        parser.pairs_quotes = pairs_quotes(shell)
+        parser.pairs_quotes = shell.options.reading[1]
         parser.aliases = shell.active_aliases()
         parser.substitutions = [] if shell.options.verbose else None
         start = parser.position
@@ -261,7 +302,7 @@ def _without_substitutions(
     return "".join(shown)
 
 
-def _warn(shell: Shell, warnings: list[tuple[int, str]]) -> None:
+def _warn(shell: Shell, warnings: Sequence[tuple[int, str]]) -> None:
     for line, message in warnings:
         shell.complain(f"warning: {message}", line)
 

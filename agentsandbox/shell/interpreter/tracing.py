@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.kernel.quoting import trace_quote
-from agentsandbox.kernel.streams import encode
+from agentsandbox.kernel.streams import encode_pieces
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import is_name
 
@@ -40,7 +40,7 @@ def trace_text(shell: Shell, text: str) -> None:
             shell.status = status
     if shell.control.trace_level and prefix:
         prefix = prefix[0] * shell.control.trace_level + prefix
-    stream.write(encode(f"{prefix}{text}\n"))
+    stream.write(encode_pieces(shell.budget.pieces(f"{prefix}{text}\n")))
 
 
 def trace_words(

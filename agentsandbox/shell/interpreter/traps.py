@@ -112,7 +112,7 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
     Under `extdebug` the status of the trap decides that, and 2 returns from the function.
     """
     if not shell.traps.active:
-        shell.specials.command_text = text
+        shell.specials.command_text = shell.with_slots(text)
     # the DEBUG trap of a stage of a pipeline has run before the stage was started
     if shell.traps.announced:
         shell.traps.announced = False

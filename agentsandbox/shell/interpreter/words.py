@@ -16,6 +16,7 @@ from agentsandbox.shell.syntax.nodes import (
     Literal,
     Parameter,
     Quoted,
+    Slot,
     Word,
 )
 from agentsandbox.shell.syntax.parser import Parser, read_arithmetic
@@ -65,7 +66,7 @@ def makes_one_field(word: Word) -> bool:
     if not word.parts:
         return False
     for part in word.parts:
-        if isinstance(part, Quoted):
+        if isinstance(part, (Quoted, Slot)):
             continue
         if isinstance(part, Literal):
             if has_magic(part.text) or "{" in part.text or "~" in part.text:

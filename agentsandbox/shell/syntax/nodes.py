@@ -83,6 +83,15 @@ class Quoted(Part):
         self.text = text
 
 
+class Slot(Part):
+    """A text without expansions that is not part of the tree: `Shell.slots` has it at `number`."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+
 class DoubleQuoted(Part):
     """ "…": its parts are never split, nor matched against file names."""
 

@@ -93,6 +93,8 @@ _LONGEST_KNOWN, _LONGEST_MATCHED = 256, 4096
 
 _CLOSING_BRACKETS = lazily(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = lazily(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
+_LONGEST_RESERVED = 16
+"""Characters of a text in which a reserved word is sought; a longer word is none."""
 _ASSIGNMENT = lazily(r"([A-Za-z_][A-Za-z0-9_]*+(?:\\\n[A-Za-z0-9_]*+)*+)(\[|\+?(?:\\\n)*=)")
 _ASSIGNED = lazily(r"(?:\\\n)*+(?:\+(?:\\\n)*+)?=")
 """The operator between a subscript and the value, with joined lines."""
@@ -209,9 +211,13 @@ class Parser(WordReader):
         if char == ")" or (char == ";" and text[position + 1 : position + 2] in (";", "&")):
             return True
         if char in "tefd}":
-            match = _RESERVED_WORD.match(text, position)
+            match = _RESERVED_WORD.match(text, position, position + _LONGEST_RESERVED)
             return match is not None and match[0] in _CLOSERS
         return False
+
+    def _reserved_word(self) -> re.Match[str] | None:
+        """Match what may be a reserved word at the cursor."""
+        return _RESERVED_WORD.match(self.text, self.position, self.position + _LONGEST_RESERVED)
 
     def compound_list(self) -> Command:
         """Parse the commands inside a construct up to its closing reserved word or operator."""
@@ -284,7 +290,7 @@ class Parser(WordReader):
                 self._expand_alias()
             if not self.text.startswith(("!", "t"), self.position):
                 break
-            match = _RESERVED_WORD.match(self.text, self.position)
+            match = self._reserved_word()
             word = match[0] if match is not None else ""
             if word == "!":
                 self.position += 1
@@ -360,7 +366,7 @@ class Parser(WordReader):
             if self.aliases and self._expand_alias():
                 return self.command()
             text, position = self.text, self.position
-            match = _RESERVED_WORD.match(text, position)
+            match = _RESERVED_WORD.match(text, position, position + _LONGEST_RESERVED)
             if match is not None and match[0] in RESERVED:
                 word = match[0]
                 if word == "time":
@@ -450,7 +456,7 @@ class Parser(WordReader):
 
     def expect(self, *words: str) -> str:
         """Pass over one of these reserved words, which must be next."""
-        match = _RESERVED_WORD.match(self.text, self.position)
+        match = self._reserved_word()
         if match is not None and match[0] in words:
             self.position = match.end()
             return match[0]
@@ -480,7 +486,7 @@ class Parser(WordReader):
 
     def reserved_word(self) -> str:
         """Return the text at the cursor that may be a reserved word, "" if there is none."""
-        match = _RESERVED_WORD.match(self.text, self.position)
+        match = self._reserved_word()
         return match[0] if match is not None else ""
 
     def at_body(self) -> bool:
@@ -570,7 +576,7 @@ class Parser(WordReader):
     def _assignment(self, *, first: bool) -> Assignment | Word | None:
         """Read an assignment, or a word as `test[ -f x ]`; None if there is none here."""
         text, start = self.text, self.position
-        match = _ASSIGNMENT.match(text, start)
+        match = _ASSIGNMENT.match(text, start, start + _LONGEST_MATCHED)
         if match is None:
             return None
         name, operator = match[1].replace("\\\n", ""), match[2]
@@ -788,7 +794,8 @@ class Parser(WordReader):
         """Replace the alias name at the cursor by its text; return whether there was one."""
         if not self.aliases:
             return False
-        match = _FD_WORD.match(self.text, self.position)
+        end = self.position + _LONGEST_MATCHED
+        match = _FD_WORD.match(self.text, self.position, end)
         if match is None or match[0] not in self.aliases:
             return False
         name, start, end = match[0], self.position, match.end()
@@ -920,7 +927,7 @@ _TIME_OPTION = lazily(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
 _DELIMITER = lazily(
     r"""(?s)\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
-    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^}]*\}|`[^`]*`)"""
+    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^{}]*+\}|`[^`]*`)"""
 )
 _ESCAPED = lazily(r'\\([$`"\\])')
 

@@ -28,7 +28,9 @@ _PLACE = re.compile(
     re.VERBOSE,
 )
 _ARGUMENTS = re.compile(r"(?<!\\)\$ARGUMENTS(?!\w)")
-_BLOCK = re.compile(r"^```!\n(?P<block>.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+_BLOCK = re.compile(
+    r"^```!\n(?P<block>(?:(?!```!\n|```[ \t]*$)[^\n]*+\n)*+)```[ \t]*+$", re.MULTILINE
+)
 _INLINE = re.compile(r"(?:(?<=\s)|^)!`(?P<command>[^`\n]+)`", re.MULTILINE)
 
 

@@ -48,10 +48,7 @@ JOURNAL = "journal.json"
 STATUSES: tuple[Status, ...] = ("pending", "approved", "rejected")
 
 _ID = re.compile(r"([\w-]{1,64})-(\d{8}T\d{6}\d{6}Z(?:-\d+)?)")
-_SECTION = re.compile(
-    r"^## (Diff|Justification|Evidence)\n\n(`{3,})(?:diff|text)\n(.*?)\n\2$",
-    re.MULTILINE | re.DOTALL,
-)
+_SECTION = re.compile(r"^## (Diff|Justification|Evidence)\n\n(`{3,}+)(?:diff|text)\n", re.MULTILINE)
 _TICKS = re.compile("`{3,}")
 
 
@@ -423,9 +420,14 @@ def _sections(text: str) -> dict[str, str]:
     """Return title → text; each section is searched after the end of the one before."""
     found: dict[str, str] = {}
     at = 0
+    text += "\n"
     while (match := _SECTION.search(text, at)) is not None:
-        found.setdefault(match[1], match[3])
-        at = match.end()
+        end = text.find(f"\n{match[2]}\n", match.end())
+        if end < 0:
+            at = match.end()
+            continue
+        found.setdefault(match[1], text[match.end() : end])
+        at = end + 1 + len(match[2])
     return found
 
 

@@ -1,11 +1,19 @@
 #!/usr/bin/env bash
-# Make release notes from a log with one subject per line: changelog.sh [FILE]
+# Make release notes from a log: changelog.sh [FILE | --range RANGE]
 set -euo pipefail
 
 if [[ ${1-} == --help ]]; then
     echo "Usage: changelog.sh [FILE]"
-    echo "Group subjects (one per line, each perhaps after a hash) by type, as Markdown."
+    echo "       changelog.sh --range RANGE"
+    echo "Group subjects (one per line, each perhaps after a hash) by type, as Markdown:"
+    echo "those of FILE or standard input, or those of the commits of a RANGE such as v1.0..HEAD."
     exit 0
+fi
+log=${1:--}
+if [[ $log == --range ]]; then
+    log=$(mktemp)
+    trap 'rm -f "$log"' EXIT
+    git log --no-merges --format='%h %s' "${2:?changelog.sh: --range needs a RANGE}" -- > "$log"
 fi
 
 declare -A titles=(
@@ -28,7 +36,7 @@ while IFS= read -r line || [[ -n $line ]]; do
         fi
     fi
     [[ -n $subject ]] && other=$((other + 1))
-done < <(cat -- "${1:--}")
+done < <(cat -- "$log")
 
 if [[ -n $breaking ]]; then
     printf '### Breaking\n\n%s\n' "$breaking"

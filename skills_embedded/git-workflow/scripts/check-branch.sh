@@ -1,19 +1,25 @@
 #!/usr/bin/env bash
-# Validate branch names: check-branch.sh NAME...
+# Validate branch names: check-branch.sh [NAME...]
 set -uo pipefail
 
 types='feat|fix|docs|refactor|perf|test|build|ci|chore|release|hotfix'
-if [[ $# -eq 0 || $1 == --help ]]; then
-    echo "Usage: check-branch.sh NAME..."
-    echo "Validate branch names of the form type/short-description."
-    [[ $# -eq 0 ]] && exit 2
+if [[ ${1-} == --help ]]; then
+    echo "Usage: check-branch.sh [NAME...]"
+    echo "Validate branch names of the form type/short-description; the current one by default."
     exit 0
+fi
+if [[ $# -eq 0 ]]; then
+    current=$(git symbolic-ref -q --short HEAD) || {
+        echo "check-branch.sh: there is no current branch: give a NAME" >&2
+        exit 2
+    }
+    set -- "$current"
 fi
 
 status=0
 for name; do
     case $name in
-        main | develop) echo "$name: ok" && continue ;;
+        main | master | develop) echo "$name: ok" && continue ;;
         *[[:upper:]]*) problem="upper-case letters" ;;
         *[[:space:]]*) problem="white space" ;;
         *..* | *~* | *^* | *:* | *\\* | *.lock | */ | /* | *//*) problem="not a valid reference" ;;

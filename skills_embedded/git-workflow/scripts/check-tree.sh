@@ -1,17 +1,27 @@
 #!/usr/bin/env bash
-# Check files before a commit: check-tree.sh [DIRECTORY]
+# Check files before a commit: check-tree.sh [DIRECTORY | --staged]
 set -u
 
 root=${1:-.}
 if [[ $root == --help ]]; then
     echo "Usage: check-tree.sh [DIRECTORY]"
-    echo "Find conflict markers, secrets and very large files below DIRECTORY; status 1 if any."
+    echo "       check-tree.sh --staged"
+    echo "Find conflict markers, secrets and very large files; status 1 if any: below DIRECTORY,"
+    echo "or in the files that git would commit, as they are staged."
     exit 0
 fi
-[[ -d $root ]] || { echo "check-tree.sh: $root: not a directory" >&2; exit 2; }
 
 report=$(mktemp)
-trap 'rm -f "$report"' EXIT
+staged=$(mktemp -d)
+trap 'rm -rf "$report" "$staged"' EXIT
+if [[ $root == --staged ]]; then
+    cd "$(git rev-parse --show-toplevel)" || exit 2
+    while IFS= read -r -d '' name; do
+        mkdir -p "$staged/$(dirname "$name")" && git show ":$name" > "$staged/$name"
+    done < <(git diff --cached --name-only --diff-filter=d -z)
+    root=$staged
+fi
+[[ -d $root ]] || { echo "check-tree.sh: $root: not a directory" >&2; exit 2; }
 
 secret='AKIA[0-9A-Z]{16}|-----BEGIN [A-Z ]*PRIVATE KEY-----|gh[pousr]_[A-Za-z0-9]{36}'
 named="(password|passwd|secret|api_?key|token)[\"']?"

@@ -1,0 +1,1 @@
+"""Calendars: `cal` and `ncal`."""

@@ -1,0 +1,1 @@
+"""The line editor `ed`: its buffer, its commands, and the command line."""

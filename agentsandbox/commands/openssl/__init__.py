@@ -1,0 +1,1 @@
+"""`openssl`: digests, base64, random bytes, and ciphers with a password or a key."""

@@ -1,0 +1,1 @@
+"""Patches: reading them, and applying them to files."""
