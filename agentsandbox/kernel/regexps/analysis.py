@@ -76,7 +76,7 @@ def _safe_length(walk: _Walk, root: Node) -> int:
     exponent = walk.powers + (1 if walk.rescans else 0)
     parts = top_parts(root)
     anchored = bool(parts) and isinstance(parts[0], Assertion) and parts[0].kind in "^`"
-    if not exponent and not anchored and MAX_REACH < walk.reach and root.size <= MAX_PLACES:
+    if not exponent and not anchored and walk.reach > MAX_REACH and root.size <= MAX_PLACES:
         return int(_STEPS / (walk.factor * walk.reach))
     if not exponent:
         return UNBOUNDED
@@ -158,7 +158,7 @@ class _Walk:
         self.rescans = False
         """Whether each of many failing starts may read far ahead."""
         self.reach = 0
-        """The characters that a failing start may read in counted repeats: `a{1000}b` reads 1,000."""
+        """The characters that a failing start may read in counted repeats: 1,000 in `a{1000}b`."""
         self.factor = 1.0
         self.exponential = False
         self.longer = False
