@@ -206,6 +206,7 @@ def test_the_machine_knows_steep_patterns_from_flat_ones() -> None:
 
 SCRIPT_PATTERNS = (
     "(a*)*b", "(a|ab)*c", "(a+)+$", "[ab]*[bc]*d", "(.*)(.*)c", "a{1,20}a{1,20}b", "(^a|b)*c",
+    "a{1000}b", "(a|b){500}c",
 )  # fmt: skip
 """Extended regular expressions that explode, or grow like a square, in an engine that backtracks."""
 

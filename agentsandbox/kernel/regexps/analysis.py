@@ -25,6 +25,7 @@ import math
 
 from agentsandbox.kernel.regexps.translate import top_parts
 from agentsandbox.kernel.regexps.tree import (
+    MAX_PLACES,
     Alternation,
     Assertion,
     BackReference,
@@ -40,6 +41,8 @@ _STEPS = 2e7
 _SMALL = 16
 """A repeat with at most this number of choices counts as a constant factor."""
 _FACTOR = 4096
+MAX_REACH = 64
+"""The characters that each failing start may read in counted repeats without being counted."""
 UNBOUNDED = 1 << 62
 
 
@@ -71,10 +74,13 @@ def _safe_length(walk: _Walk, root: Node) -> int:
     if walk.exponential or walk.factor > _FACTOR:
         return 0
     exponent = walk.powers + (1 if walk.rescans else 0)
+    parts = top_parts(root)
+    anchored = bool(parts) and isinstance(parts[0], Assertion) and parts[0].kind in "^`"
+    if not exponent and not anchored and walk.reach > MAX_REACH and root.size <= MAX_PLACES:
+        return int(_STEPS / (walk.factor * walk.reach))
     if not exponent:
         return UNBOUNDED
-    parts = top_parts(root)
-    if not (parts and isinstance(parts[0], Assertion) and parts[0].kind in "^`"):
+    if not anchored:
         exponent += 1
     if exponent == 1:
         return UNBOUNDED
@@ -151,6 +157,8 @@ class _Walk:
         """The number of loops that are not exclusive."""
         self.rescans = False
         """Whether each of many failing starts may read far ahead."""
+        self.reach = 0
+        """The characters that a failing start may read in counted repeats: 1,000 in `a{1000}b`."""
         self.factor = 1.0
         self.exponential = False
         self.longer = False
@@ -206,6 +214,8 @@ class _Walk:
         choices = None if node.most is None else node.most - node.least
         exclusive = not body.first & follow
         single = _is_single(body)
+        if node.most is not None and node.most > _SMALL and (body.first & self.first or not single):
+            self.reach += node.most * max(1, body.high or 1)
         if not single and (node.most is None or node.most > 1):
             if body.low == 0:
                 self.exponential = True
