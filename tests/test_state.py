@@ -5,6 +5,7 @@ follows the list.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 
 import pytest
 
@@ -44,7 +45,12 @@ def parts(shell: Shell) -> dict[str, object]:
 
 
 def state_of(part: object) -> dict[str, object]:
-    return {name: getattr(part, name) for name in type(part).SLOTS}  # type: ignore[attr-defined]
+    """Return the values of all slots as they are now: lists and dictionaries are copied."""
+    values = {name: getattr(part, name) for name in type(part).SLOTS}  # type: ignore[attr-defined]
+    return {
+        name: copy(value) if isinstance(value, (list, dict, set)) else value
+        for name, value in values.items()
+    }
 
 
 def test_every_slot_of_every_part_has_a_kind(shell: Shell) -> None:
