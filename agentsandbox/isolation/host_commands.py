@@ -85,7 +85,10 @@ class HostCommands:
         number = message.number("id")
         if command is None or number in self._running or len(self._running) >= MOST:
             raise ProtocolError("a command that cannot be")
-        cwd, called, *words = unpacked(message.parts(2)[0])
+        packed = unpacked(message.parts(2)[0])
+        if len(packed) < 2:
+            raise ProtocolError("a command without its directory or name")
+        cwd, called, *words = packed
         env = dict([pair.split("=", 1) for pair in unpacked(message.blobs[1]) if "=" in pair])
         umask = message.number("umask", 0, 0o777)
 

@@ -56,6 +56,8 @@ _NOTICES = 1 << 16
 
 _STATE_BASE = 8 << 20
 _MOST_PICTURES = 8
+_LONGEST_LOGGED = 1 << 16
+"""Bytes of a worker's text that the host's log gets."""
 _PARTS, _HISTORY_PART = 4, 3
 """Parts of a shell's state (`states`), and that with the history of scripts."""
 _MOST_SCRIPTS = 100
@@ -453,7 +455,7 @@ class IsolatedExecution:
             elif message.kind == "enough":  # it crossed the news
                 continue
             elif message.kind == "log":
-                _log("in the process of a script: %s", decode(message.parts(1)[0]))
+                _log("in the process of a script: %s", _readable(message.parts(1)[0]))
             else:
                 self._answer(worker, message)
 
@@ -665,7 +667,10 @@ class IsolatedExecution:
         return {}
 
     def _policy(self, message: Message) -> dict[str, Any]:
-        cwd, skill, *argv = unpacked(message.parts(1)[0])
+        words = unpacked(message.parts(1)[0])
+        if len(words) < 3:
+            raise ProtocolError("a command without words")
+        cwd, skill, *argv = words
         for policy in self._policies:
             request = CommandRequest(
                 tuple(argv),
@@ -765,6 +770,15 @@ def _entries(sizes: bytes, output: bytes) -> list[tuple[int, bytes]]:
     if at != len(output):
         raise ProtocolError("output that does not add up")
     return found
+
+
+def _readable(text: bytes) -> str:
+    """Return a text of a worker for a log, which has lines in UTF-8 and no control characters."""
+    shown = str(text[:_LONGEST_LOGGED], "utf-8", "backslashreplace")
+    return "".join([
+        letter if letter.isprintable() or letter in "\n\t" else ascii(letter)[1:-1]
+        for letter in shown
+    ])  # fmt: skip
 
 
 def _log_error(text: str, error: BaseException) -> None:

@@ -196,3 +196,12 @@ def test_bytes_changed_on_the_way_cost_one_call(tmp_path: Path, data: st.DataObj
         frame[at] = data.draw(st.integers(0, 255))
     limit, _ = attacked(tmp_path, [bytes(frame)])
     assert limit in (None, "process", "timeout")
+
+
+# TM-ISO-2
+def test_a_log_of_a_worker_is_text_without_control_characters(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    attacked(tmp_path, [("log", {}, [b"\xff\x1b[2J" + "é\n".encode()])])
+    texts = [record.getMessage() for record in caplog.records]
+    assert "in the process of a script: \\xff\\x1b[2Jé\n" in texts
