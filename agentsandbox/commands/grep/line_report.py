@@ -430,7 +430,7 @@ class FileSearch:
                 self._trailing(text, position, start, number, out)
             self.selected += 1
             if not report.count:
-                if at != self.last_shown + 1:
+                if at != self.last_shown + 1 or at == 1:  # a new file begins a new group
                     self._leading(text, start, at, out)
                 self._line(out, at, self._offset(text, start), text[start:stop], ":")
             self.pending = report.after
