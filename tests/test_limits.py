@@ -281,7 +281,8 @@ def documented_names() -> set[str]:
 
 def test_every_name_of_a_limit_is_documented() -> None:
     lost = {"process"}  # of an isolated worker: the host says so, nothing is raised
-    assert limit_names() | lost == documented_names()
+    repeated = {"answer.head['limit']"}  # a worker raises again what the host reached
+    assert (limit_names() - repeated) | lost == documented_names()
     assert documented_names() - set(Limits.__slots__) == {"processes", "cancelled"} | lost
     page = (ROOT / "docs" / "limits-and-security.md").read_text(encoding="utf-8")
     assert not {name for name in documented_names() if f"`{name}`" not in page}

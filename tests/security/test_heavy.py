@@ -6,7 +6,9 @@ prints how long they take.
 
 from __future__ import annotations
 
+import gc
 import os
+from collections.abc import Iterator
 
 import pytest
 
@@ -19,6 +21,15 @@ SHARE = 1 if COUNT > 100 else 4
 BOUND = 12
 """Multiples of `reference`: 300 ms of CPU on a core of 2020."""
 ATTEMPTS = 3
+
+
+@pytest.fixture(autouse=True)
+def no_garbage_of_other_tests() -> Iterator[None]:
+    """Keep the garbage collector from reading what other tests have left."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 # TM-TIME-6
