@@ -75,7 +75,7 @@ class _Folder:
 
 
 def _file_of(opened: int, mode: str, buffering: int = -1) -> Any:
-    """Return the file of a descriptor, which is closed if there is none."""
+    """Return a file object for a descriptor; close the descriptor if that fails."""
     try:
         return os.fdopen(opened, mode, buffering)
     except OSError:

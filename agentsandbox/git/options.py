@@ -296,3 +296,17 @@ def refuse_absent(options: Options, command: str, names: Sequence[str]) -> None:
     for name in names:
         if options.given(name):
             raise Fatal(f"git {command} --{name} is not supported in this sandbox")
+
+
+def favored_side(options: Options) -> str:
+    """Return "ours", "theirs" or "" by `-X`; Fatal for signatures and other strategies than ort."""
+    if options.on("gpg-sign"):
+        raise Fatal("commits are not signed in this sandbox: it keeps no keys")
+    if options.text("strategy", "ort") not in ("ort", "recursive"):
+        raise Fatal(f"the strategy {options.text('strategy')} is not supported in this sandbox")
+    favor = ""
+    for text in options.all("strategy-option"):
+        if text not in ("ours", "theirs"):
+            raise Fatal(f"the strategy option {text} is not supported in this sandbox")
+        favor = text
+    return favor

@@ -2,7 +2,7 @@
 
 A coprocess is a process of the sandbox between two pipes. What is printed to it is collected and
 written before the program reads from it, waits for it, or starts something else, as stdio does. The
-end of its input is told by `close(command, "to")`; after that it can only be read.
+program ends its input with `close(command, "to")`; after that it can only be read.
 """
 
 from __future__ import annotations

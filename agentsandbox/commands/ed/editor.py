@@ -84,7 +84,7 @@ class Editor:
     # addresses
 
     def read_addresses(self, words: Words) -> None:
-        """Read addresses up to what is none: at most two of them count."""
+        """Read the addresses before a command; only the last two count."""
         first, second = -1, -1
         fresh = True
         words.skip_blanks()

@@ -58,7 +58,7 @@ class Words:
         return int(self.text[start : self.at])
 
     def rest(self) -> str:
-        """Return what is left of the line, and go on behind it."""
+        """Return the rest of the line and move to the next one."""
         end = self.text.index("\n", self.at)
         found = self.text[self.at : end]
         self.at = end

@@ -32,7 +32,7 @@ git apply [<options>] [<patch>...]
     --build-fake-ancestor <file>
                           not supported
     -z                    end names with NUL
-    -C <n>                demand only so many lines of context
+    -C <n>                need only <n> lines of context to match
     --whitespace <action> what to do with errors of whitespace: nowarn, warn, fix, error
     --ignore-space-change ignore blanks in context
     --ignore-whitespace   the same
@@ -197,7 +197,7 @@ class Application:
         return status
 
     def read_patches(self, data: bytes, name: str) -> list[Patch] | None:
-        """Return the patches that are used, None if there is none in the text."""
+        """Return the patches to apply; None if the text holds no patch."""
         options = self.options
         how = HowToRead()
         text = options.text("p", "1")

@@ -21,7 +21,7 @@ from agentsandbox.git.merge_state import (
 from agentsandbox.git.merging import Options as HowToMerge
 from agentsandbox.git.merging import TreeMerge
 from agentsandbox.git.objects import EMPTY_TREE, format_commit
-from agentsandbox.git.options import parse_options
+from agentsandbox.git.options import favored_side, parse_options
 from agentsandbox.git.revisions import Resolver
 from agentsandbox.git.texts import clean_message, subject_of
 from agentsandbox.git.trees import write_index_tree
@@ -100,14 +100,8 @@ class _Picking:
                 if options.operands:
                     raise BadUsage
                 return action()
-        if options.on("gpg-sign"):
-            raise Fatal("commits are not signed in this sandbox: it keeps no keys")
-        if options.text("strategy", "ort") not in ("ort", "recursive"):
-            raise Fatal(f"the strategy {options.text('strategy')} is not supported in this sandbox")
-        for text in options.all("strategy-option"):
-            if text not in ("ours", "theirs"):
-                raise Fatal(f"the strategy option {text} is not supported in this sandbox")
-            self.favor = text
+        if favor := favored_side(options):
+            self.favor = favor
         if options.text("cleanup", "default") not in _CLEANUPS:
             raise Fatal(f"Invalid cleanup mode {options.text('cleanup')}")
         if not options.operands:

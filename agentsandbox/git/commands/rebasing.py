@@ -20,7 +20,7 @@ from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.merge_state import print_change
 from agentsandbox.git.objects import EMPTY_TREE, format_commit
-from agentsandbox.git.options import parse_options
+from agentsandbox.git.options import favored_side, parse_options
 from agentsandbox.git.rebase_lists import ListMaker
 from agentsandbox.git.rebase_state import AUTOSTASH, FOLDER, RebaseState
 from agentsandbox.git.reflogs import fork_point
@@ -286,14 +286,8 @@ class Rebase:
             raise Fatal("git rebase --rerere-autoupdate is not supported in this sandbox")
         if options.on("update-refs", config.flag("rebase.updaterefs")):
             raise Fatal("git rebase --update-refs is not supported in this sandbox")
-        if options.on("gpg-sign"):
-            raise Fatal("commits are not signed in this sandbox: it keeps no keys")
-        if options.text("strategy", "ort") not in ("ort", "recursive"):
-            raise Fatal(f"the strategy {options.text('strategy')} is not supported in this sandbox")
-        for text in options.all("strategy-option"):
-            if text not in ("ours", "theirs"):
-                raise Fatal(f"the strategy option {text} is not supported in this sandbox")
-            state.favor, state.strategy = text, "ort"
+        if favor := favored_side(options):
+            state.favor, state.strategy = favor, "ort"
         if options.given("strategy"):
             state.strategy = options.text("strategy")
         if options.on("keep-base"):
