@@ -68,6 +68,8 @@ EVENT_LOOP_SECONDS = 0.005
 """How long a script may keep the host's event loop waiting."""
 
 MAX_PROCESSES = 256
+ROOM_SECONDS = 15.0
+"""How long a further process waits for a place: as long as bash repeats a `fork` that failed."""
 
 
 class Process:
@@ -132,6 +134,9 @@ class Process:
         if self._ready is None or self.signals:
             return True
         return (self._wake is not None and now >= self._wake) or self._ready()
+
+    def _wakes_before(self, then: float) -> bool:
+        return self._wake is not None and self._wake < then and not self.stopped
 
 
 class Deferred:
@@ -293,17 +298,21 @@ class Scheduler:
         return process
 
     def _make_room(self) -> None:
-        """Let others run until one has ended; LimitReached if all of them wait."""
+        """Let others run until one has ended; LimitReached if all of them wait for each other, or
+        for a time that is more than `ROOM_SECONDS` away.
+        """
         process = self.current
         while len(self.processes) >= MAX_PROCESSES:
             now = monotonic()
-            ready = [
-                other
-                for other in self._others(process)
-                if other is not self.main and other._runnable(now)
-            ]
+            others = [other for other in self._others(process) if other is not self.main]
+            ready = [other for other in others if other._runnable(now)]
             if not ready:
-                raise LimitReached("processes")
+                if not any(other._wakes_before(now + ROOM_SECONDS) for other in others):
+                    raise LimitReached("processes")
+                self._idle(others)
+                self.budget.check_time()
+                self._deliver(process)
+                continue
             self.budget.step()
             process._ready = process._wake = None
             self._switch(self._earliest(ready[0], now))

@@ -235,8 +235,8 @@ class SandboxMachine(RuleBasedStateMachine):
     @invariant()
     def whole(self) -> None:
         assert problems_of(self.sandbox) == []
-        assert self.sandbox.fs.used <= self.limits.total_bytes
-        assert self.sandbox.fs.nodes <= self.limits.files
+        assert self.sandbox.fs.used_bytes <= self.limits.total_bytes
+        assert self.sandbox.fs.used_files <= self.limits.files
         assert self.sandbox.execute("\\builtin echo alive", state="new").stdout == "alive\n"
 
     def teardown(self) -> None:
