@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 VERSION = "2.39.5"
 
 MODULES = {
-    "adding": "add rm mv",
+    "adding": "add rm",
     "applying": "apply",
     "archiving": "archive bundle",
     "bisecting": "bisect",
@@ -42,6 +42,7 @@ MODULES = {
     "mailing": "am",
     "merging": "merge merge-base",
     "merging_files": "merge-file",
+    "moving": "mv",
     "naming": "describe name-rev",
     "noting": "notes",
     "objects": "cat-file hash-object ls-tree mktree write-tree commit-tree read-tree",
@@ -55,6 +56,7 @@ MODULES = {
     "searching": "grep",
     "stashing": "stash",
     "storing": "count-objects gc pack-refs prune prune-packed repack",
+    "sparse_checkout": "sparse-checkout",
     "summing_up": "shortlog",
     "states": "status ls-files update-index check-ignore",
     "switching": "checkout switch restore",
@@ -85,7 +87,6 @@ ABSENT = {
     "range-diff": "use git diff between the two tips",
     "rerere": "conflicts are not recorded; resolve them again",
     "show-branch": "use git log --graph --oneline",
-    "sparse-checkout": "the worktree has all files; use pathspecs",
     "submodule": "clone the other repository beside this one",
     "verify-commit": "there are no keys to check signatures with",
     "verify-tag": "there are no keys to check signatures with",

@@ -53,6 +53,9 @@ def put_merge(git: Invocation, ours: str | None, merged: Merged) -> None:
     if merged.stages:
         index = repository.index()
         for path in merged.stages:
+            entry = index.get(path)
+            if entry is not None and entry.skips and switch.tree is not None:
+                switch.tree.write(path, entry.mode, entry.oid)
             index.remove(path)
         for path, stages in merged.stages.items():
             for stage, side in sorted(stages.items()):

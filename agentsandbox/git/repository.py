@@ -15,10 +15,22 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
+    from agentsandbox.git.sparseness import Patterns
     from agentsandbox.git.surroundings import Surroundings
+
+    class IndexRules(Protocol):
+        """What happens to the index between its file and a command."""
+
+        def expand(self, index: Index) -> None:
+            """Replace the entries that are trees by the files of the trees."""
+
+        def adopt(self, index: Index) -> None:
+            """Bring an index that was read in line with the worktree."""
+
+        def settled(self, index: Index) -> Index:
+            """Return what is written for an index."""
 
 _MOST_LEVELS = 512
 _EXTENSIONS = {
@@ -62,8 +74,10 @@ class Repository:
         self.refs.ident = self._log_ident
         self._grafts: dict[str, tuple[str, ...]] | None = None
         self._config: Config | None = None
-        self.smudge: Callable[[Index], None] = lambda index: None
-        """Marks entries that may have changed unnoticed, before an index is written."""
+        self.rules: IndexRules | None = None
+        """What happens to the index between its file and a command."""
+        self._sparse: list[Patterns | None] = []
+        self._has_written = False
 
     # settings that the format needs
 
@@ -104,6 +118,7 @@ class Repository:
     def forget_config(self) -> None:
         """Read the configuration again at the next need."""
         self._config = None
+        self._sparse = []
 
     @property
     def is_bare(self) -> bool:
@@ -121,7 +136,7 @@ class Repository:
         if (
             name.split("/", maxsplit=1)[0] in ("hooks", "info", "packed-refs", "objects", "shallow")
             or name == "config"
-        ):
+        ) and name != "info/sparse-checkout":
             return f"{self.common}/{name}"
         return f"{self.folder}/{name}"
 
@@ -192,9 +207,13 @@ class Repository:
         else:
             self.git.budget.step(len(data) // 64)
             parsed = parse_index(data)
+            if parsed.is_collapsed and self.rules is not None:
+                self.rules.expand(parsed)
             memo[f"index {path}"] = (data, parsed)
             found = parsed.copy()
         found.mtime = mtime
+        if self.rules is not None and not self._has_written:
+            self.rules.adopt(found)
         return found
 
     def write_index(self, index: Index) -> None:
@@ -206,11 +225,11 @@ class Repository:
         except BaseException:
             self.fs.unlink(lock)
             raise
+        self._has_written = True
         _memo(self.git)[f"index {path}"] = (data, index.copy())
 
     def lock_index(self, path: str, index: Index) -> tuple[str, bytes]:
         """Write an index to the lock file of a path; return its name and content."""
-        self.smudge(index)
         lock = f"{path}.lock"
         permissions = 0o666 & ~self.git.ctx.umask
         try:
@@ -221,7 +240,7 @@ class Repository:
             raise Fatal(f"Unable to create '{lock}': {error.strerror}") from None
         try:
             self.git.budget.step(len(index) // 8)
-            data = format_index(index)
+            data = format_index(index if self.rules is None else self.rules.settled(index))
             try:
                 file.write(data)
             finally:
@@ -230,6 +249,49 @@ class Repository:
             self.fs.unlink(lock)
             raise
         return lock, data
+
+    # the sparse checkout
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the worktree may be limited to a part of the files, by the configuration."""
+        return self.config.flag("core.sparsecheckout")
+
+    @property
+    def has_cone(self) -> bool:
+        """Whether what limits the worktree are directories, by the configuration."""
+        return self.config.flag("core.sparsecheckoutcone")
+
+    @property
+    def sparse_path(self) -> str:
+        """Return the path of the file that limits the worktree: each worktree has its own."""
+        return self.file("info/sparse-checkout")
+
+    @property
+    def sparse(self) -> Patterns | None:
+        """Return what limits the worktree, None if nothing does."""
+        if not self._sparse:
+            self._sparse.append(self.read_sparse(cone=self.has_cone) if self.is_sparse else None)
+        return self._sparse[0]
+
+    def read_sparse(self, *, cone: bool) -> Patterns | None:
+        """Return what the file says, None if it is missing."""
+        from agentsandbox.git.sparseness import parse_patterns
+
+        try:
+            data = self.fs.read_bytes(self.sparse_path)
+        except OSError:
+            return None
+        return parse_patterns(data, self.git.budget, cone=cone, warn=self.git.warn)
+
+    def leaves_out(self, path: bytes) -> bool:
+        """Whether a path is outside of the sparse checkout."""
+        sparse = self.sparse
+        return sparse is not None and not sparse.has(path)
+
+    def limit(self, patterns: Patterns | None) -> None:
+        """Take what limits the worktree from now on."""
+        self._sparse = [patterns]
 
     # people
 

@@ -3,6 +3,10 @@
 `switch_trees` is git's two-way merge: a path that is equal in both trees keeps what index and
 worktree have; one that differs must be unchanged, or already as in the new tree. Nothing is touched
 before all paths are checked.
+
+In a sparse checkout all entries are looked at once more when the new index is known: a file that is
+out of the checkout is not written, or removed, and one that is in it again is written. What cannot
+be removed because it changed, or is in the way, stays, and a warning names it.
 """
 
 from __future__ import annotations
@@ -16,8 +20,11 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agentsandbox.git.invocation import Invocation
     from agentsandbox.git.repository import Repository
+    from agentsandbox.git.sparseness import Patterns
 
     Side = tuple[int, str] | None
 
@@ -103,7 +110,51 @@ class Plan:
             tree.remove(path)
         tree.forget_parents()
         for path, (mode, oid) in self.write.items():
-            index.set_replacing(tree.write(path, mode, oid))
+            known = index.get(path)
+            fresh = tree.write(path, mode, oid)
+            if known is not None and known.skips:
+                fresh.skips = True
+            index.set_replacing(fresh)
+
+
+_LEFT = {
+    "changed": (
+        "The following paths are not up to date and were left despite sparse patterns:",
+        "Path '{}' not uptodate; will not remove from working tree.",
+    ),
+    "unmerged": (
+        "The following paths are unmerged and were left despite sparse patterns:",
+        "Path '{}' unmerged; will not remove from working tree.",
+    ),
+    "present": (
+        "The following paths were already present and thus not updated despite sparse patterns:",
+        "Path '{}' already present; will not overwrite with sparse update.",
+    ),
+}
+
+
+class LeftAlone:
+    """Files that a sparse checkout would remove or write, and does not."""
+
+    def __init__(self) -> None:
+        self.paths: dict[str, list[bytes]] = {"changed": [], "unmerged": [], "present": []}
+
+    def report(self, git: Invocation, *, lists: bool) -> None:
+        """Say which they are: in lists, or one error for each."""
+        said = False
+        for kind, found in self.paths.items():
+            paths = sorted(found)
+            if paths and lists:
+                names = "".join([f"\t{decode(path)}\n" for path in paths])
+                git.warn(f"{_LEFT[kind][0]}\n{names}")
+                said = True
+            elif paths:
+                for path in paths:
+                    git.error(_LEFT[kind][1].replace("{}", decode(path)))
+        if said:
+            git.say(
+                "After fixing the above paths, you may want to run `git sparse-checkout reapply`."
+            )
 
 
 def _matches(entry: Entry | None, side: Side) -> bool:
@@ -117,7 +168,8 @@ class Switch:
 
     def __init__(
         self, git: Invocation, *, action: str, reset: bool = False, update: bool = True,
-        keep: bool = False, overwrite_ignored: bool = True,
+        keep: bool = False, overwrite_ignored: bool = True, limits: bool = True,
+        conflicts: Iterable[bytes] = (),
     ) -> None:  # fmt: skip
         self.git = git
         self.repository: Repository = git.repository
@@ -126,6 +178,11 @@ class Switch:
         self.action = action
         self.reset = reset
         self.update = update and self.tree is not None
+        self.sparse = self.repository.sparse if limits and self.update else None
+        self.left = LeftAlone()
+        self._added: set[bytes] = set()
+        self._conflicts = {*conflicts, *(self.index.unmerged() if self.sparse is not None else ())}
+        """Paths that are in the worktree whatever limits it."""
         self.keep = keep
         self.overwrite_ignored = overwrite_ignored
         self.refusals = Refusals(action)
@@ -155,7 +212,7 @@ class Switch:
         for entry in list(index):
             if entry.path not in after:
                 self._later.append((entry.path, None))
-                if self.update:
+                if self.update and not self._stays_out(entry):
                     self.plan.remove.append(entry.path)
         for path, side in after.items():
             known = index.get(path)
@@ -182,6 +239,24 @@ class Switch:
             return False
         return self.tree.is_changed(entry, info)
 
+    def _stays_out(self, entry: Entry) -> bool:
+        """Whether a file is not in the worktree, and should not be."""
+        return entry.skips and self.sparse is not None and not self.sparse.has(entry.path)
+
+    def _would_lose(self, entry: Entry) -> bool:
+        """Whether a file has changes, whatever its entry says about looking at it."""
+        assert self.tree is not None
+        if self._stays_out(entry):
+            return False
+        info = self.tree.stat(entry.path)
+        if info is None or entry.mode == SUBMODULE:
+            return False
+        if info.is_dir:
+            return True
+        if entry.is_fresh(info) and info.mtime < self.index.mtime:
+            return False
+        return self.tree.is_changed(entry, info)
+
     def _one(self, path: bytes, entry: Entry | None, one: Side, two: Side) -> None:
         if entry is None:
             if one is not None and two is None:
@@ -200,33 +275,31 @@ class Switch:
         if not _matches(entry, one) and not self.reset:
             self.refusals.changed.append(path)
             return
-        if self.tree is not None and self.update and not self.reset and self._is_changed(entry):
-            info = self.tree.stat(path)
-            if info is not None or (two is not None and not self._is_missing(path)):
-                self.refusals.changed.append(path)
-                return
+        if self.tree is not None and self.update and not self.reset and self._would_lose(entry):
+            self.refusals.changed.append(path)
+            return
         if two is None:
             self._later.append((path, None))
-            if self.update:
+            if self.update and not self._stays_out(entry):
                 self.plan.remove.append(path)
         else:
             self._later.append((path, two))
             if self.update:
                 self.plan.write[path] = two
 
-    def _is_missing(self, path: bytes) -> bool:
-        return self.tree is not None and self.tree.stat(path) is None
-
     def _add(self, path: bytes, side: tuple[int, str]) -> None:
         """Plan a file that the index does not have; untracked files are not overwritten."""
         self._later.append((path, side))
         if not self.update or self.tree is None:
             return
-        if not self.reset:
-            self._check_untracked(path, side)
+        if not self.reset and self.sparse is None:
+            self._check_untracked(path, side, self.refusals.untracked, self.refusals.folders)
         self.plan.write[path] = side
 
-    def _check_untracked(self, path: bytes, side: tuple[int, str]) -> None:
+    def _check_untracked(
+        self, path: bytes, side: tuple[int, str], files: list[bytes], folders: list[bytes]
+    ) -> None:
+        """Note what a new file would overwrite."""
         tree = self.tree
         assert tree is not None
         at = path.find(b"/")
@@ -235,7 +308,7 @@ class Switch:
             info = tree.stat(above)
             if info is not None and not info.is_dir and not self.index.has_path(above):
                 if not (self.overwrite_ignored and tree.is_ignored(above, False)):
-                    self.refusals.untracked.append(above)
+                    files.append(above)
                 return
             at = path.find(b"/", at + 1)
         info = tree.stat(path)
@@ -250,17 +323,12 @@ class Switch:
                     if not self.index.has_path(file) and not (
                         self.overwrite_ignored and tree.is_ignored(file, False)
                     ):
-                        self.refusals.folders.append(path)
+                        folders.append(path)
                         return
             return
         if self.overwrite_ignored and tree.is_ignored(path, False):
             return
-        if tree.hash(path, info) == side[1]:
-            from agentsandbox.git.worktree import mode_of
-
-            if mode_of(info) == side[0]:
-                return
-        self.refusals.untracked.append(path)
+        files.append(path)
 
     def finish(self, new: str | None, *, dry_run: bool = False) -> None:
         """Raise if something is in the way, else change worktree and index."""
@@ -275,12 +343,80 @@ class Switch:
             else:
                 entry = index.get(path)
                 if entry is None or (entry.mode, entry.oid) != side:
-                    index.set_replacing(Entry(path, *side))
+                    self._enter(path, side, entry)
+        if self.sparse is not None:
+            self.limit(self.sparse)
         if self.tree is not None and self.update:
             self.plan.apply(self.tree, index)
         if self.reset or not self.refusals:
             self._prime(new)
         self.repository.write_index(index)
+
+    def _enter(self, path: bytes, side: tuple[int, str], old: Entry | None) -> None:
+        fresh = Entry(path, *side)
+        if old is None:
+            self._added.add(path)
+        elif old.skips:
+            fresh.skips = True
+        self.index.set_replacing(fresh)
+
+    def restrict(self, sparse: Patterns | None) -> None:
+        """Bring index and worktree in line with a sparse checkout, and write the index."""
+        if sparse is not None and self.tree is not None:
+            self.sparse = sparse
+            self.left.paths["unmerged"] = self.index.unmerged()
+            self.limit(sparse)
+            self.plan.apply(self.tree, self.index)
+        self.repository.write_index(self.index)
+
+    def limit(self, sparse: Patterns) -> None:
+        """Set which entries of the index are in the worktree, and plan what follows from that."""
+        index, plan, changed = self.index, self.plan, self.left.paths["changed"]
+        for path in plan.remove:  # git counts them as changed, and removes them all the same
+            if self.tree is not None and not sparse.has(path) and self.tree.stat(path) is not None:
+                changed.append(path)
+        for entry in list(index):
+            path = entry.path
+            if entry.stage:
+                continue
+            leaves = path not in self._conflicts and not sparse.has(path)
+            if path in self._added:
+                if leaves:
+                    self._skip(entry)
+                elif self._is_in_the_way(path, (entry.mode, entry.oid)):
+                    self.left.paths["present"].append(path)
+                    plan.write.pop(path, None)
+            elif entry.skips and leaves:
+                plan.write.pop(path, None)
+            elif leaves:
+                if path not in plan.write and self._would_lose(entry):
+                    changed.append(path)
+                    continue
+                self._skip(entry)
+                plan.remove.append(path)
+            elif entry.skips:
+                fresh = entry.copy()
+                fresh.skips = False
+                index.replace(fresh)
+                if self._is_in_the_way(path, (entry.mode, entry.oid)):
+                    self.left.paths["present"].append(path)
+                else:
+                    plan.write[path] = (entry.mode, entry.oid)
+        self.left.report(self.git, lists=self.action in ("checkout", "merge", "sparse-checkout"))
+
+    def _skip(self, entry: Entry) -> None:
+        fresh = entry.copy()
+        fresh.skips = True
+        self.index.replace(fresh)
+        self.plan.write.pop(entry.path, None)
+
+    def _is_in_the_way(self, path: bytes, side: tuple[int, str]) -> bool:
+        """Whether an untracked file or directory is where a file belongs."""
+        if self.reset or self.tree is None or not self.update:
+            return False
+        found: list[bytes] = []
+        self._check_untracked(path, side, found, found)
+        return bool(found)
 
     def _prime(self, new: str | None) -> None:
         """Note the trees if the index is now equal to the new one."""
@@ -303,11 +439,17 @@ def switch_trees(
     one_way: bool = False,
     dry_run: bool = False,
     overwrite_ignored: bool = True,
+    limits: bool = True,
+    conflicts: Iterable[bytes] = (),
 ) -> None:
-    """Move index and worktree from a tree to another; an error lists what would be lost."""
+    """Move index and worktree from a tree to another; an error lists what would be lost.
+
+    Without `limits` a sparse checkout is ignored; the paths that had `conflicts` stay in it.
+    """
     switch = Switch(
-        git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored
-    )
+        git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored,
+        limits=limits, conflicts=conflicts,
+    )  # fmt: skip
     if reset and one_way:
         for path in switch.index.unmerged():
             switch.index.remove(path)

@@ -43,7 +43,7 @@ CASES = "sandbox-suite.json"
 
 ELSEWHERE = {
     "t1021 t3504 t4200": "rerere",
-    "t1011 t1090 t1092 t3602 t3705 t7002 t6435 t6428 t7817": "sparse index, without a worktree",
+    "t1092": "sparse index, compared step by step with a full one",
     "t1022 t4067 t5616 t5601p t6421 t0410": "partial clones",
     "t1050 t1051 t4141 t5351 t5608": "files of gigabytes",
     "t1301 t1304": "permissions of shared repositories, access control lists",

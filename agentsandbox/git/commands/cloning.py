@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
+from agentsandbox.git.config import with_value
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.options import parse_options
@@ -51,34 +52,84 @@ _EXCLUDE = """# git ls-files --others --exclude-from=.git/info/exclude
 
 
 def make_repository(
-    git: Invocation, folder: str, *, bare: bool, branch: str, worktree: str | None = None
-) -> None:
-    """Make the files of a new repository, those that are missing."""
+    git: Invocation, folder: str, *, bare: bool, branch: str, worktree: str | None = None,
+    template: str | None = None,
+) -> None:  # fmt: skip
+    """Make the files of a new repository, those that are missing.
+
+    `template` is a folder whose files are copied; "" for none, None for that of the settings.
+    """
     fs, umask = git.fs, git.ctx.umask
     mode, permissions = 0o777 & ~umask, 0o666 & ~umask
-    for name in (
-        "",
-        "/objects/info",
-        "/objects/pack",
-        "/refs/heads",
-        "/refs/tags",
-        "/hooks",
-        "/info",
-        "/branches",
-    ):
-        fs.makedirs(folder + name, mode)
+    template = _template_of(git, template)
     texts = {
         "HEAD": f"ref: refs/heads/{branch}\n",
-        "description": _DESCRIPTION,
-        "info/exclude": _EXCLUDE,
         "config": "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n"
         f"\tbare = {'true' if bare else 'false'}\n"
         + ("" if bare else "\tlogallrefupdates = true\n")
         + ("" if worktree is None else f"\tworktree = {worktree}\n"),
     }
+    folders = ["", "/objects/info", "/objects/pack", "/refs/heads", "/refs/tags"]
+    if template is None:
+        folders += ["/hooks", "/info", "/branches"]
+        texts |= {"description": _DESCRIPTION, "info/exclude": _EXCLUDE}
+    for name in folders:
+        fs.makedirs(folder + name, mode)
+    is_new = not fs.exists(f"{folder}/config", follow=False)
+    if template:
+        _copy_template(git, git.path(template).rstrip("/"), folder, template)
+    path = f"{folder}/config"
+    if is_new and fs.exists(path, follow=False):
+        text = fs.read_text(path)
+        for line in texts["config"].split("\n")[1:-1]:
+            key, _, value = line.strip().partition(" = ")
+            text, _ = with_value(
+                text, f"core.{key}", value, lambda each: True, replace_all=True
+            )
+        fs.write_bytes(path, encode(text), permissions=permissions)
     for name, text in texts.items():
         if not fs.exists(f"{folder}/{name}", follow=False):
             fs.write_bytes(f"{folder}/{name}", encode(text), permissions=permissions)
+
+
+def _template_of(git: Invocation, given: str | None) -> str | None:
+    """Return the folder with the template, None for the files that all repositories have."""
+    if given is not None:
+        return given
+    found = git.env.get("GIT_TEMPLATE_DIR")
+    if found is None:
+        value = load_config(git, None).find("init.templatedir")
+        found = git.config.expand(value.text or "") if value is not None else None
+    return found
+
+
+def _copy_template(git: Invocation, source: str, target: str, shown: str) -> None:
+    """Copy the files of a template that are missing, hidden ones left out."""
+    fs, umask = git.fs, git.ctx.umask
+    if not fs.is_dir(source):
+        git.warn(f"templates not found in {shown}")
+        return
+    pending = [(source, target)]
+    while pending:
+        here, there = pending.pop()
+        fs.makedirs(there, 0o777 & ~umask)
+        for name in fs.listdir(here):
+            git.budget.step()
+            if name.startswith("."):
+                continue
+            one, two = f"{here}/{name}", f"{there}/{name}"
+            info = fs.stat(one, follow=False)
+            if info.is_dir:
+                pending.append((one, two))
+            elif fs.exists(two, follow=False):
+                continue
+            elif info.is_link:
+                fs.symlink(fs.readlink(one), two)
+            elif info.is_file:
+                git.budget.charge(info.size)
+                fs.write_bytes(two, fs.read_bytes(one), permissions=info.mode & 0o777 & ~umask)
+            else:
+                git.error(f"ignoring template {one}")
 
 
 def init(git: Invocation, words: list[str]) -> int:
@@ -90,8 +141,6 @@ def init(git: Invocation, words: list[str]) -> int:
         raise Fatal("git init --shared is not supported in this sandbox: there is one user")
     if options.text("object-format", "sha1") != "sha1":
         raise Fatal("repositories with SHA-256 names are not supported in this sandbox")
-    if options.text("template"):
-        raise Fatal("git init --template is not supported in this sandbox")
     bare = options.on("bare") or (
         "GIT_DIR" in git.env and any(key == "core.bare" for key, _ in git.settings)
     )
@@ -130,7 +179,9 @@ def init(git: Invocation, words: list[str]) -> int:
         raise Fatal(f"invalid initial branch name: '{branch}'")
     if again and options.given("initial-branch"):
         git.warn(f"re-init: ignored --initial-branch={branch}")
-    make_repository(git, folder, bare=bare, branch=branch)
+    make_repository(
+        git, folder, bare=bare, branch=branch, template=options.get("template")
+    )
     if separate is not None:
         git.fs.write_text(f"{top}/.git", f"gitdir: {folder}\n")
     if not options.on("quiet"):

@@ -252,7 +252,9 @@ class _Committing:
             paths |= {entry.path for entry in partial if wanted.matches(entry.path)}
             self._demand(wanted)
             for path in sorted(paths):
-                self._take(path, tree, self.index, partial)
+                known = self.index.get(path)
+                if known is None or not known.skips:
+                    self._take(path, tree, self.index, partial)
             self.tree_index = partial
         else:
             scan = scan_worktree(tree, self.index)
@@ -269,6 +271,8 @@ class _Committing:
         for entry in index:
             wanted.matches(entry.path)
         for path, (kind, _, _) in sorted(scan_worktree(tree, index, wanted).changed.items()):
+            if self.repository.leaves_out(path):
+                continue
             if kind == "D":
                 index.remove(path)
             else:

@@ -579,6 +579,7 @@ def read_tree(git: Invocation, words: list[str]) -> int:
         git, trees[0] if len(trees) == 2 else None, trees[-1],
         update=options.on("u"), reset=options.on("reset"), one_way=len(trees) == 1,
         dry_run=options.on("dry-run"), action="read-tree",
+        limits=not options.on("no-sparse-checkout"),
     )  # fmt: skip
     return 0
 

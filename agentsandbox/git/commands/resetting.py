@@ -9,6 +9,7 @@ from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.revisions import Resolver, verify_filename, verify_not_filename
+from agentsandbox.git.sparse_index import keep_skips, put_back
 from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import diff_index, flat_tree, index_of_tree
 from agentsandbox.git.unpacking import switch_trees
@@ -109,6 +110,7 @@ def _reset_commit(
     elif mode == "mixed":
         index = repository.index()
         made = index_of_tree(repository, tree, index)
+        keep_skips(repository, index, made)
         if options.on("intent-to-add"):
             _keep_intent(index, made)
         _refresh(
@@ -143,11 +145,13 @@ def _reset_commit(
 def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> None:
     """Reset as --merge and --keep do: local changes stay, or the reset is refused."""
     repository = git.repository
+    conflicts: list[bytes] = []
     if mode == "merge":
         index = repository.index()
         changed = False
         before = flat_tree(repository.objects, old)
-        for path in index.unmerged():
+        conflicts = index.unmerged()
+        for path in conflicts:
             index.remove(path)
             side = before.get(path)
             if side is not None:
@@ -171,11 +175,11 @@ def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> N
                 index.remove(delta.new_path)
                 work.remove(delta.new_path)
             else:
-                index.set_replacing(work.write(delta.new_path, *side))
+                put_back(repository, work, index, delta.new_path, side)
             changed = True
         if changed:
             repository.write_index(index)
-    switch_trees(git, old, tree, action="reset")
+    switch_trees(git, old, tree, action="reset", conflicts=conflicts)
 
 
 def reset_carefully(git: Invocation, old: str, tree: str) -> None:
@@ -234,7 +238,11 @@ def _reset_paths(git: Invocation, tree: str | None, paths: list[str], options: O
                 fresh.intends = True
                 index.set(fresh)
         else:
-            index.set_replacing(Entry(path, *side))
+            fresh = Entry(path, *side)
+            known = index.get(path)
+            if known.skips if known is not None else repository.leaves_out(path):
+                fresh.skips = True
+            index.set_replacing(fresh)
     _refresh(
         git, index, quiet=options.on("quiet"), write=True, refresh=not options.on("no-refresh")
     )

@@ -10,7 +10,7 @@ from agentsandbox.git.commands.comparing import tree_to_worktree
 from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
-from agentsandbox.git.index import Entry
+from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.options import Options, parse_options
@@ -343,6 +343,8 @@ def _force(options: Options) -> bool:
 def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
     repository = git.repository
     head = repository.head()
+    if not repository.fs.exists(repository.index_path):
+        head = None
     old = repository.objects.commit(head).tree if head is not None else None
     new = repository.objects.commit(commit).tree if commit is not None else None
     if _force(options):
@@ -356,6 +358,18 @@ def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
         raise Quit(1)
     switch_trees(
         git, old, new, action="checkout", overwrite_ignored=not options.off("overwrite-ignore")
+    )
+
+
+def _moves(git: Invocation, options: Options, commit: str | None) -> bool:
+    """Whether index and worktree may have to change for a commit."""
+    repository = git.repository
+    return (
+        repository.head() != commit
+        or _force(options)
+        or repository.is_sparse
+        or not repository.fs.exists(repository.index_path)
+        or bool(repository.index().unmerged())
     )
 
 
@@ -396,7 +410,7 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
         if elsewhere is not None:
             name = target.branch.removeprefix("refs/heads/")
             raise Fatal(f"'{name}' is already checked out at '{elsewhere.path}'")
-    if head != target.commit or _force(options):
+    if _moves(git, options, target.commit):
         _move_trees(git, options, target.commit)
     if not quiet and not _force(options):
         _show_changes(git, target.commit)
@@ -502,7 +516,7 @@ def _report_only(git: Invocation, options: Options) -> int:
     """Report local changes, as `git checkout` without operands does."""
     repository = git.repository
     head = repository.head()
-    if _force(options) and head is not None:
+    if head is not None and _moves(git, options, head):
         _move_trees(git, options, head)
     if not options.on("quiet"):
         if not _force(options):
@@ -550,7 +564,8 @@ def _switch_to_new(
             raise Fatal(f"invalid reference: {start}")
         raise Fatal(f"'{start}' is not a commit and a branch '{name}' cannot be created from it")
     _refuse_in_progress(git, options)
-    if commit != head or _force(options):
+    stays = git.name == "switch" and not operands
+    if not stays and _moves(git, options, commit):
         _move_trees(git, options, commit)
     if not quiet and not _force(options) and operands:
         _show_changes(git, commit)
@@ -635,16 +650,25 @@ def _restore(
     before = flat_tree(repository.objects, tree) if tree is not None else None
     chosen: dict[bytes, tuple[int, str]] = {}
     unmerged: list[bytes] = []
+    everything = options.on("ignore-skip-worktree-bits")
     if before is not None:
-        chosen = {path: side for path, side in before.items() if wanted.matches(path)}
+        chosen = {
+            path: side
+            for path, side in before.items()
+            if (everything or not _is_skipped(index, path, side)) and wanted.matches(path)
+        }
         gone = [
-            entry.path for entry in index if wanted.matches(entry.path) and entry.path not in before
+            entry.path
+            for entry in index
+            if (everything or not entry.skips)
+            and wanted.matches(entry.path)
+            and entry.path not in before
         ]
     else:
         gone = []
         side = 2 if options.on("ours") else 3 if options.on("theirs") else 0
         for entry in index:
-            if not wanted.matches(entry.path):
+            if (entry.skips and not everything) or not wanted.matches(entry.path):
                 continue
             if not entry.stage:
                 chosen[entry.path] = (entry.mode, entry.oid)
@@ -714,6 +738,12 @@ def _restore(
             count += 1
     repository.write_index(index)
     return count, tree
+
+
+def _is_skipped(index: Index, path: bytes, side: tuple[int, str]) -> bool:
+    """Whether a file of a tree is as in the index, and its entry skips the worktree."""
+    entry = index.get(path)
+    return entry is not None and entry.skips and (entry.mode, entry.oid) == side
 
 
 def restore(git: Invocation, words: list[str]) -> int:
