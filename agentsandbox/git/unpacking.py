@@ -33,15 +33,12 @@ _CHANGED = {
     "Please commit your changes or stash them before you switch branches.",
     "merge": "Your local changes to the following files would be overwritten by merge:\n{}"
     "Please commit your changes or stash them before you merge.",
-    "reset": "Entry '{}' not uptodate. Cannot merge.",
 }
 _UNTRACKED = {
     "checkout": "The following untracked working tree files would be overwritten by checkout:\n{}"
     "Please move or remove them before you switch branches.",
     "merge": "The following untracked working tree files would be overwritten by merge:\n{}"
     "Please move or remove them before you merge.",
-    "reset": "The following untracked working tree files would be overwritten by reset:\n{}"
-    "Please move or remove them before you reset.",
 }
 _REMOVED = {
     "checkout": "The following untracked working tree files would be removed by checkout:\n{}"
@@ -56,39 +53,45 @@ class Refusals:
 
     def __init__(self, action: str) -> None:
         self.action = action
+        self.staged: list[bytes] = []
         self.changed: list[bytes] = []
         self.untracked: list[bytes] = []
         self.removed: list[bytes] = []
         self.folders: list[bytes] = []
 
     def __bool__(self) -> bool:
-        return bool(self.changed or self.untracked or self.removed or self.folders)
+        return bool(
+            self.staged or self.changed or self.untracked or self.removed or self.folders
+        )
 
-    def error(self, *, aborts: bool = True) -> GitError:
-        """Return the error that lists them, as git words it."""
-        kind = self.action if self.action in _UNTRACKED else ""
+    def _lists(self) -> list[tuple[list[bytes], dict[str, str], str]]:
+        """Return (paths, texts for lists, text for one path) of each reason, in git's order."""
+        return [
+            (self.staged, _CHANGED, "Entry '{}' would be overwritten by merge. Cannot merge."),
+            (self.changed, _CHANGED, "Entry '{}' not uptodate. Cannot merge."),
+            (self.folders, _FOLDERS, "Updating '{}' would lose untracked files in it"),
+            (
+                self.untracked, _UNTRACKED,
+                "Untracked working tree file '{}' would be overwritten by merge.",
+            ),
+            (
+                self.removed, _REMOVED,
+                "Untracked working tree file '{}' would be removed by merge.",
+            ),
+        ]  # fmt: skip
+
+    def error(self) -> GitError:
+        """Return the error that lists them, or names the first one, as git words it."""
+        kind = self.action
+        if kind not in ("checkout", "merge"):
+            path, text = min((paths[0], text) for paths, _, text in self._lists() if paths)
+            return Plain("error: " + text.replace("{}", decode(path)), 128)
         parts = []
-        for paths, texts in (
-            (self.changed, _CHANGED), (self.folders, _FOLDERS), (self.untracked, _UNTRACKED),
-            (self.removed, _REMOVED),
-        ):  # fmt: skip
-            if not paths:
-                continue
-            if kind in texts and kind != "reset":
+        for paths, texts, _ in self._lists():
+            if paths:
                 names = "".join([f"\t{decode(path)}\n" for path in sorted(paths)])
                 parts.append("error: " + texts[kind].replace("{}", names))
-            elif paths is self.changed:
-                parts.append(f"error: Entry '{decode(paths[0])}' not uptodate. Cannot merge.")
-            else:
-                parts.append(
-                    f"error: Untracked working tree file '{decode(paths[0])}' would be "
-                    "overwritten by merge."
-                )
-        text = "\n".join(parts)
-        return Plain(
-            text + ("\nAborting" if aborts and kind in ("checkout", "merge") else ""),
-            1 if kind == "checkout" else 2 if kind == "merge" else 128,
-        )
+        return Plain("\n".join(parts) + "\nAborting", 1 if kind == "checkout" else 2)
 
 
 _FOLDERS = {
@@ -168,7 +171,7 @@ class Switch:
 
     def __init__(
         self, git: Invocation, *, action: str, reset: bool = False, update: bool = True,
-        keep: bool = False, overwrite_ignored: bool = True, limits: bool = True,
+        looks: bool = True, overwrite_ignored: bool = True, limits: bool = True,
         conflicts: Iterable[bytes] = (),
     ) -> None:  # fmt: skip
         self.git = git
@@ -183,11 +186,21 @@ class Switch:
         self._added: set[bytes] = set()
         self._conflicts = {*conflicts, *(self.index.unmerged() if self.sparse is not None else ())}
         """Paths that are in the worktree whatever limits it."""
-        self.keep = keep
+        self.looks = looks and self.tree is not None
+        """Whether files of the worktree must be unchanged, and not only entries."""
+        self.stages: dict[bytes, dict[int, tuple[int, str]]] = {}
+        """The versions of paths with conflicts."""
+        self.is_initial = not self.repository.fs.exists(self.repository.index_path)
         self.overwrite_ignored = overwrite_ignored
         self.refusals = Refusals(action)
         self.plan = Plan()
         self._later: list[tuple[bytes, Side]] = []
+
+    def drop_conflicts(self) -> None:
+        """Put an entry that equals nothing in the place of the versions of a conflict."""
+        for path in self.index.unmerged():
+            self.index.remove(path)
+            self.index.set_replacing(Entry(path, 0o100644, NULL))
 
     def two_way(self, old: str | None, new: str | None) -> None:
         """Plan the change from the old tree to the new one."""
@@ -195,34 +208,30 @@ class Switch:
         before, after = flat_tree(objects, old), flat_tree(objects, new)
         index = self.index
         self.git.budget.step(1 + (len(before) + len(after)) // 8)
-        for path in before.keys() | after.keys():
-            one, two = before.get(path), after.get(path)
-            if one == two and not self.reset:
-                continue
+        both = before.keys() | after.keys()
+        if not self.reset:
+            both = {path for path in both if before.get(path) != after.get(path)}
+        for path in sorted(both):
             entry = index.get(path)
             if entry is None and index.has_path(path) and not self.reset:
                 raise Plain("error: you need to resolve your current index first", 1)
-            self._one(path, entry, one, two)
+            self._one(path, entry, before.get(path), after.get(path))
 
     def one_way(self, new: str | None) -> None:
-        """Plan the change to a tree, whatever index and worktree have (reset --hard)."""
+        """Plan the change to a tree; with `reset` whatever index and worktree have."""
         after = flat_tree(self.repository.objects, new)
         index, tree = self.index, self.tree
         self.git.budget.step(1 + len(after) // 8)
         for entry in list(index):
             if entry.path not in after:
-                self._later.append((entry.path, None))
-                if self.update and not self._stays_out(entry):
-                    self.plan.remove.append(entry.path)
+                self._deleted(entry.path, entry)
         for path, side in after.items():
             known = index.get(path)
             if known is not None and (known.mode, known.oid) == side:
-                if self.update and tree is not None and self._is_changed(known):
+                if self.reset and self.update and tree is not None and self._is_changed(known):
                     self.plan.write[path] = side
                 continue
-            self._later.append((path, side))
-            if self.update:
-                self.plan.write[path] = side
+            self._merged(path, side, known)
 
     def _is_changed(self, entry: Entry) -> bool:
         assert self.tree is not None
@@ -245,8 +254,7 @@ class Switch:
 
     def _would_lose(self, entry: Entry) -> bool:
         """Whether a file has changes, whatever its entry says about looking at it."""
-        assert self.tree is not None
-        if self._stays_out(entry):
+        if self.tree is None or not self.looks or self._stays_out(entry):
             return False
         info = self.tree.stat(entry.path)
         if info is None or entry.mode == SUBMODULE:
@@ -259,40 +267,65 @@ class Switch:
 
     def _one(self, path: bytes, entry: Entry | None, one: Side, two: Side) -> None:
         if entry is None:
-            if one is not None and two is None:
-                return
-            if one is not None and two is not None and not self.reset:
-                self.refusals.changed.append(path)  # removed in the index, changed in the tree
-                return
-            if two is not None:
-                self._add(path, two)
+            if one is not None and two is not None and not self.reset and not self.is_initial:
+                self.refusals.staged.append(path)  # removed in the index, changed in the tree
+            elif two is not None:
+                self._merged(path, two, None)
+            else:
+                self._check_removed(path)
             return
-        if _matches(entry, two):
-            if self.reset and self.update and self.tree is not None and self._is_changed(entry):
-                assert two is not None
-                self.plan.write[path] = two
-            return
-        if not _matches(entry, one) and not self.reset:
-            self.refusals.changed.append(path)
-            return
-        if self.tree is not None and self.update and not self.reset and self._would_lose(entry):
-            self.refusals.changed.append(path)
-            return
-        if two is None:
-            self._later.append((path, None))
-            if self.update and not self._stays_out(entry):
-                self.plan.remove.append(path)
+        if not _matches(entry, two) and not _matches(entry, one) and not self.reset:
+            self.refusals.staged.append(path)
+        elif two is None:
+            self._deleted(path, entry)
         else:
-            self._later.append((path, two))
-            if self.update:
-                self.plan.write[path] = two
+            self._merged(path, two, entry)
 
-    def _add(self, path: bytes, side: tuple[int, str]) -> None:
+    def _merged(self, path: bytes, side: tuple[int, str], entry: Entry | None) -> None:
+        """Plan that a file becomes a version; local changes are not overwritten."""
+        if entry is None:
+            self.add(path, side)
+            return
+        if (entry.mode, entry.oid) == side:
+            if self.reset and self.update and self._is_changed(entry):
+                self.plan.write[path] = side
+            return
+        if not self.reset and self._would_lose(entry):
+            self.refusals.changed.append(path)
+            return
+        self._later.append((path, side))
+        if self.update:
+            self.plan.write[path] = side
+
+    def _deleted(self, path: bytes, entry: Entry) -> None:
+        """Plan that a file goes."""
+        if not self.reset and self._would_lose(entry):
+            self.refusals.changed.append(path)
+            return
+        self._later.append((path, None))
+        if self.update and not self._stays_out(entry):
+            self.plan.remove.append(path)
+
+    def _check_removed(self, path: bytes) -> None:
+        """Refuse if a file that is not in the index would be removed."""
+        tree = self.tree
+        if tree is None or not self.update or self.reset or not self.looks:
+            return
+        if self.sparse is not None and not self.sparse.has(path):
+            return
+        info = tree.stat(path)
+        if info is None or info.is_dir or (
+            self.overwrite_ignored and tree.is_ignored(path, False)
+        ):  # fmt: skip
+            return
+        self.refusals.removed.append(path)
+
+    def add(self, path: bytes, side: tuple[int, str]) -> None:
         """Plan a file that the index does not have; untracked files are not overwritten."""
         self._later.append((path, side))
         if not self.update or self.tree is None:
             return
-        if not self.reset and self.sparse is None:
+        if not self.reset and self.sparse is None and self.looks:
             self._check_untracked(path, side, self.refusals.untracked, self.refusals.folders)
         self.plan.write[path] = side
 
@@ -344,6 +377,10 @@ class Switch:
                 entry = index.get(path)
                 if entry is None or (entry.mode, entry.oid) != side:
                     self._enter(path, side, entry)
+        for path, stages in self.stages.items():
+            index.remove(path)
+            for stage, version in stages.items():
+                index.set(Entry(path, *version, stage))
         if self.sparse is not None:
             self.limit(self.sparse)
         if self.tree is not None and self.update:
@@ -440,62 +477,22 @@ def switch_trees(
     dry_run: bool = False,
     overwrite_ignored: bool = True,
     limits: bool = True,
+    looks: bool = True,
     conflicts: Iterable[bytes] = (),
 ) -> None:
     """Move index and worktree from a tree to another; an error lists what would be lost.
 
-    Without `limits` a sparse checkout is ignored; the paths that had `conflicts` stay in it.
+    Without `looks` files of the worktree may have changes. Without `limits` a sparse checkout is
+    ignored; the paths that had `conflicts` stay in it.
     """
     switch = Switch(
         git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored,
-        limits=limits, conflicts=conflicts,
+        limits=limits, looks=looks, conflicts=conflicts,
     )  # fmt: skip
-    if reset and one_way:
-        for path in switch.index.unmerged():
-            switch.index.remove(path)
-            switch.index.set_replacing(Entry(path, 0o100644, NULL))
-        switch.one_way(new)
-    elif one_way:
+    if reset:
+        switch.drop_conflicts()
+    if one_way:
         switch.one_way(new)
     else:
         switch.two_way(old, new)
     switch.finish(new, dry_run=dry_run)
-
-
-def three_way_index(
-    repository: Repository, index: Index, base: str, ours: str, theirs: str, *, aggressive: bool
-) -> Index:
-    """Return the index of a trivial three-way merge: what is not clear has three stages."""
-    objects = repository.objects
-    ancestor, one, two = (flat_tree(objects, tree) for tree in (base, ours, theirs))
-    made = Index()
-    made.mtime = index.mtime
-    for path in sorted(ancestor.keys() | one.keys() | two.keys()):
-        old, left, right = ancestor.get(path), one.get(path), two.get(path)
-        chosen: Side = None
-        clear = True
-        if left == right and left is not None:
-            chosen = left
-        elif left == right:
-            clear = aggressive
-        elif old == left and right is not None and (old is not None or left is None):
-            chosen = right
-            clear = old is not None or aggressive
-        elif old == right and left is not None:
-            chosen = left
-        elif (old in (left, right)) and aggressive:
-            chosen = None
-        else:
-            clear = False
-        if clear:
-            if chosen is not None:
-                known = index.get(path)
-                entry = Entry(path, *chosen)
-                made.set(
-                    known if known is not None and (known.mode, known.oid) == chosen else entry
-                )
-            continue
-        for stage, side in ((1, old), (2, left), (3, right)):
-            if side is not None:
-                made.set(Entry(path, *side, stage))
-    return made

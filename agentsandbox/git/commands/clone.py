@@ -72,7 +72,7 @@ class Source:
             found = find_repository_at(git, word)
         self.is_path = found is not None
         if found is not None:
-            self.url = posixpath.normpath(git.path(word))
+            self.url = git.path(word)
             self.peer: Peer = LocalPeer(found, self.url)
         else:
             remote = find_remote(git, word)

@@ -586,7 +586,8 @@ class _Committing:
         parents = [self.head] if self.head is not None else []
         if self.whence == "merge":
             text = self.repository.read_file("MERGE_HEAD") or ""
-            others = [line[:40] for line in text.split("\n") if line]
+            named = [line[:40] for line in text.split("\n") if line]
+            others = [self.repository.objects.peel(oid, "commit") or oid for oid in named]
             if self.repository.read_file("MERGE_MODE") != "no-ff":
                 from agentsandbox.git.history import independent
 

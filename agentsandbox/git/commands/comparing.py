@@ -409,7 +409,7 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
     options = line.options
     options.configure(git, porcelain=False)
     if not options.formats and not options.no_patch:
-        options.formats.add("raw")
+        options.formats.add("patch" if options.combined == "cc" else "raw")
     if options.abbrev is None and "raw" in options.formats:
         options.abbrev = 40
     recursive = bool({"-r", "-t"} & set(line.own)) or bool(
@@ -417,11 +417,18 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
     )
     repository = git.repository
     objects = repository.objects
+    from agentsandbox.git.diff.combined import print_combined_trees
 
     def compare(old: str | None, new: str | None, wanted: Pathspec) -> list[Delta]:
         return diff_trees(
             objects, old, new, wanted or None, recursive=recursive, show_trees="-t" in line.own
         )
+
+    def show_combined(commit: str, parents: tuple[str, ...], wanted: Pathspec) -> bool:
+        if "--no-commit-id" not in line.own:
+            git.write(encode(commit) + (b"\0" if options.nul else b"\n"))
+        trees = [objects.commit(oid).tree for oid in (*parents, commit)]
+        return print_combined_trees(git, options, trees[-1], trees[:-1], wanted)
 
     def show(commit: str, wanted: Pathspec) -> bool:
         parents = repository.parents(commit)
@@ -430,7 +437,7 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
         if not parents and "--root" not in line.own:
             return False
         if len(parents) > 1 and "-m" not in line.own:
-            return False
+            return bool(options.combined) and show_combined(commit, parents, wanted)
         any_found = False
         for parent in parents or (None,):
             old = objects.commit(parent).tree if parent is not None else None

@@ -315,6 +315,12 @@ def make_stash(git: Invocation, message: str) -> str:
     return "" if maker.is_empty else maker.make(message)[0]
 
 
+def apply_quietly(git: Invocation, oid: str) -> int:
+    """Take the changes of a stash into index and worktree, and print nothing."""
+    options = parse_options(USAGES["apply"], ["--index", "--quiet"])
+    return _apply_to(git, Stash(git, [oid]), options)
+
+
 def store_stash(git: Invocation, oid: str, title: str) -> None:
     """Make a commit the newest stash."""
     _put(git, oid, title)
