@@ -63,10 +63,17 @@ def put_merge(git: Invocation, ours: str | None, merged: Merged) -> None:
         repository.write_index(index)
 
 
-def conflict_lines(paths: list[bytes]) -> str:
-    """Return the lines of a message that list the conflicts."""
+CUT = """# ------------------------ >8 ------------------------
+# Do not modify or remove the line above.
+# Everything below it will be ignored.
+#
+"""
+
+
+def conflict_lines(paths: list[bytes], *, cut: bool = False) -> str:
+    """Return the lines of a message that list the conflicts, with `cut` below a line to cut at."""
     names = "".join([f"#\t{decode(path)}\n" for path in sorted(paths)])
-    return f"\n# Conflicts:\n{names}"
+    return f"\n{CUT * cut}# Conflicts:\n{names}"
 
 
 def print_texts(git: Invocation, merged: Merged, *, quiet: bool = False) -> None:

@@ -11,6 +11,7 @@ from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.merge_messages import Head, MergeMessage, fetched_heads, read_head
 from agentsandbox.git.merge_state import (
+    CUT,
     conflict_lines,
     print_change,
     print_texts,
@@ -99,6 +100,14 @@ def merge(git: Invocation, words: list[str]) -> int:
 _IGNORED = " (no commit created; -m option ignored)"
 _AUTOSTASH = "MERGE_AUTOSTASH"
 _MOST_SUBJECTS = 20
+_EDITED = """# Please enter a commit message to explain why this merge is necessary,
+# especially if it merges an updated upstream into a topic branch.
+#
+"""
+_EDITED_CUT = "# An empty message aborts the commit.\n"
+_EDITED_STRIPPED = """# Lines starting with '#' will be ignored, and an empty message aborts
+# the commit.
+"""
 
 
 class _Merging:
@@ -106,8 +115,9 @@ class _Merging:
 
     def __init__(self, git: Invocation, words: list[str]) -> None:
         self.git = git
-        self.options = parse_options(USAGES["merge"], words)
         self.repository = git.repository
+        self.options = parse_options(USAGES["merge"], [*self._own_options(), *words])
+        self._given = len(words)
         self.repository.need_worktree()
         self.favor = ""
         self.heads: list[Head] = []
@@ -115,13 +125,21 @@ class _Merging:
         """Whether HEAD is a parent of the merge: no other head reaches it."""
         self.never = False
         """Whether a merge is always a commit."""
+        self.message = ""
+
+    def _own_options(self) -> list[str]:
+        """Return the options that the configuration has for the branch."""
+        from agentsandbox.git.command import split_words
+
+        branch = self.repository.branch().removeprefix("refs/heads/")
+        return split_words(self.git.config.get(f"branch.{branch}.mergeoptions"))
 
     def run(self) -> int:
         # long: one mode after the other, in git's order
         git, options, repository = self.git, self.options, self.repository
         for name in ("abort", "quit", "continue"):
             if options.on(name):
-                if len(options.counts) > 1 or options.operands:
+                if self._given > 1 or options.operands:
                     raise BadUsage(f"--{name} expects no arguments")
                 return {"abort": self._abort, "quit": self._quit, "continue": self._continue}[
                     name
@@ -179,9 +197,26 @@ class _Merging:
         for name in names:
             found = read_head(git, name)
             if found is None:
-                raise Plain(f"merge: {name} - not something we can merge", 1)
+                raise Plain(f"merge: {name} - not something we can merge{self._guess(name)}", 1)
             heads.append(found)
         return heads
+
+    def _guess(self, name: str) -> str:
+        """Return a question for a name that only remote branches have."""
+        refs = self.repository.refs
+        found = []
+        for ref in refs.all("refs/remotes/"):
+            if ref.split("/", 3)[3:] == [name] and refs.symbolic(ref) is None:
+                short = ref.removeprefix("refs/remotes/")
+                is_taken = any(
+                    refs.read(f"{start}{short}") is not None
+                    for start in ("refs/heads/", "refs/tags/")
+                )
+                found.append(f"remotes/{short}" if is_taken else short)
+        if not found:
+            return ""
+        question = "Did you mean this?" if len(found) == 1 else "Did you mean one of these?"
+        return f"\n\n{question}\n" + "\n".join([f"\t{each}" for each in found])
 
     def _reduced(self, heads: list[Head]) -> list[Head]:
         """Return the heads that no other one reaches, HEAD included in the comparison."""
@@ -323,10 +358,15 @@ class _Merging:
         merged = Merged()
         if strategy == "ours":
             merged.tree = self.repository.objects.commit(self.head).tree
-        elif strategy == "octopus":
-            self._octopus(merged)
         else:
-            self._three_way(merged, strategy)
+            try:
+                if strategy == "octopus":
+                    self._octopus(merged)
+                else:
+                    self._three_way(merged, strategy)
+            except Quit:
+                apply_autostash(self.git, _AUTOSTASH)
+                raise
         return self._conclude(merged, strategy)
 
     def _octopus(self, merged: Merged) -> None:
@@ -343,7 +383,6 @@ class _Merging:
             if stash:
                 apply_quietly(git, stash)
             git.say("Merge with strategy octopus failed.")
-            apply_autostash(git, _AUTOSTASH)
             raise Quit(2)
         index = repository.index()
         merged.is_split = status == 1
@@ -387,7 +426,9 @@ class _Merging:
             self._write_state()
         if not merged.is_clean:
             text = repository.read_file("MERGE_MSG") or ""
-            repository.write_file("MERGE_MSG", text + conflict_lines(list(merged.stages)))
+            mode = options.text("cleanup") or git.config.get("commit.cleanup")
+            lines = conflict_lines(list(merged.stages), cut=mode == "scissors")
+            repository.write_file("MERGE_MSG", text + lines)
             git.print("Automatic merge failed; fix conflicts and then commit the result.")
             if repository.read_file(_AUTOSTASH) is not None:
                 git.print("When finished, apply stashed changes with `git stash pop`")
@@ -401,32 +442,27 @@ class _Merging:
     # messages and files
 
     def _message(self) -> str:
-        options = self.options
-        if options.given("message") or options.given("file"):
-            if options.given("file"):
-                name = options.text("file")
-                data = (
-                    self.git.read_input() if name == "-"
-                    else self.git.fs.read_bytes(self.git.path(name))
-                )  # fmt: skip
-                text = decode(data)
-            else:
-                text = "\n\n".join(options.all("message"))
-            text = text.rstrip("\n") + "\n"
-        else:
-            text = ""
-        message = MergeMessage(self.repository, self.heads, options.text("into-name"))
+        """Return the message, without a newline at the end of one that git makes."""
+        options, git = self.options, self.git
+        text = ""
+        if options.given("file"):
+            name = options.text("file")
+            text = decode(
+                git.read_input() if name == "-" else git.fs.read_bytes(git.path(name))
+            )
+        elif options.given("message"):
+            text = "\n\n".join(options.all("message"))
+        is_given = options.given("file") or options.given("message")
         most = self._most_subjects()
-        if not text:
-            text = message.title() + "\n" + message.tags()
-        elif most:
-            text += message.tags()
+        if is_given and not most:
+            return text
+        message = MergeMessage(self.repository, self.heads, options.text("into-name"))
+        text += "" if is_given else message.title() + "\n"
+        text += message.tags()
         if most:
+            text += "" if text.endswith("\n") or not text else "\n"
             text += message.shortlog(most, self.head)
-        if options.on("signoff"):
-            ident = self.repository.ident("committer").rpartition(b">")[0] + b">"
-            text = decode(with_trailer(encode(text), b"Signed-off-by: " + ident))
-        return text
+        return text.removesuffix("\n")
 
     def _most_subjects(self) -> int:
         """Return how many subjects the message lists of each head (--log, merge.log)."""
@@ -444,7 +480,8 @@ class _Merging:
         heads = "".join([f"{each.oid}\n" for each in self.heads])
         repository.write_file("MERGE_HEAD", heads)
         repository.write_file("MERGE_MODE", "no-ff" if self.never else "")
-        repository.write_file("MERGE_MSG", self._message())
+        self.message = self._message()
+        repository.write_file("MERGE_MSG", self.message + "\n")
 
     def _write_squash(self) -> None:
         git = self.git
@@ -470,22 +507,47 @@ class _Merging:
             return ""
         return f"Merge: {' '.join(map(self.repository.short, commit.parents))}\n"
 
+    def _cleanup(self, edits: bool) -> str:
+        """Return how the message is cleaned."""
+        mode = self.options.text("cleanup") or self.git.config.get("commit.cleanup", "default")
+        if mode == "default" or (mode == "scissors" and not edits):
+            return "strip" if edits else "whitespace"
+        return mode
+
+    def _draft(self, edits: bool) -> str:
+        """Return the message before it is edited."""
+        text = self.message
+        if edits:
+            cuts = self._cleanup(edits) == "scissors"
+            text += "\n" + (CUT if cuts else "")
+            text += _EDITED + (_EDITED_CUT if cuts else _EDITED_STRIPPED)
+        if self.options.on("signoff"):
+            ident = self.repository.ident("committer").rpartition(b">")[0] + b">"
+            text = decode(with_trailer(encode(text), b"Signed-off-by: " + ident))
+        return text
+
+    def _not_committed(self) -> int:
+        self.git.say("Not committing merge; use 'git commit' to complete the merge.")
+        self.repository.write_file("MERGE_MSG", self.message + "\n")
+        return 1
+
     def _commit(self, tree: str, strategy: str) -> int:
         git, repository, options = self.git, self.repository, self.options
         if not options.off("verify") and run_hook(repository, "pre-merge-commit"):
-            return 1
-        if options.on("edit"):
-            edit(git, repository.file("MERGE_MSG"), ".git/MERGE_MSG")
-        mode = options.text("cleanup", "strip" if options.on("edit") else "whitespace")
+            return self._not_committed()
+        edits = options.on("edit")
+        repository.write_file("MERGE_MSG", self._draft(edits))
         if run_hook(repository, "prepare-commit-msg", ".git/MERGE_MSG", "merge"):
-            return 1
+            return self._not_committed()
+        if edits:
+            edit(git, repository.file("MERGE_MSG"), ".git/MERGE_MSG")
         if not options.off("verify") and run_hook(repository, "commit-msg", ".git/MERGE_MSG"):
-            return 1
-        message = clean_message(encode(repository.read_file("MERGE_MSG") or ""), mode)
+            return self._not_committed()
+        written = encode(repository.read_file("MERGE_MSG") or "")
+        message = clean_message(written, self._cleanup(edits))
         if not message.strip():
             git.error("Empty commit message.")
-            git.say("Not committing merge; use 'git commit' to complete the merge.")
-            return 1
+            return self._not_committed()
         parents = [each.commit for each in self.heads]
         if self.keeps_head or self.never:
             parents.insert(0, self.head)
