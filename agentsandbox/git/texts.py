@@ -75,10 +75,8 @@ def clean_message(data: bytes, mode: str, comment: bytes = b"#") -> bytes:
     if mode == "verbatim":
         return data
     if mode == "scissors":
-        at = data.find(SCISSORS)
-        if at == 0 or (at > 0 and data[at - 1 : at] == b"\n"):
-            data = data[:at]
-        return strip_space(data)
+        at = (b"\n" + data).find(b"\n" + SCISSORS)
+        return strip_space(data if at < 0 else data[:at])
     return strip_space(data, comment if mode == "strip" else b"")
 
 

@@ -90,7 +90,8 @@ def _finish(printer: DiffPrinter, deltas: list[Delta]) -> int:
     options = printer.options
     if "check" in options.formats and printer.failed_check:
         return 2
-    return 1 if deltas and (options.exit_code or options.quiet) else 0
+    asked = options.exit_code or options.quiet
+    return 1 if asked and printer.has_changes(deltas) else 0
 
 
 def worktree_deltas(tree: Worktree, wanted: Pathspec) -> tuple[list[Delta], list[bytes]]:
@@ -124,10 +125,12 @@ def worktree_deltas(tree: Worktree, wanted: Pathspec) -> tuple[list[Delta], list
 
 def diff(git: Invocation, words: list[str]) -> int:
     # long: the number and kinds of the operands choose what is compared
-    if "--no-index" in words or git.find_repository() is None:
-        from agentsandbox.git.commands.comparing_files import diff_no_index
+    from agentsandbox.git.commands.comparing_files import diff_no_index, is_outside
 
-        return diff_no_index(git, [word for word in words if word != "--no-index"])
+    explicit = "--no-index" in words
+    if explicit or git.find_repository() is None or is_outside(git, words):
+        rest = [word for word in words if word != "--no-index"]
+        return diff_no_index(git, rest, explicit=explicit)
     line = DiffWords(
         git,
         words,
