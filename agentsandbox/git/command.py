@@ -34,6 +34,7 @@ MODULES = {
     "committing": "commit",
     "configuring": "config",
     "comparing": "diff diff-files diff-index diff-tree",
+    "extracting": "checkout-index",
     "fetching": "fetch ls-remote pull",
     "formatting": "format-patch",
     "information": "help version var",

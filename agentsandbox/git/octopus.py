@@ -96,12 +96,12 @@ class Octopus:
 
     def _forward(self, commit: str) -> None:
         tree = self.objects.commit(commit).tree
-        switch_trees(self.git, self.objects.commit(self.head).tree, tree, action="read-tree")
+        switch_trees(self.git, self.objects.commit(self.head).tree, tree, action="octopus")
         self.merged, self.tree = [commit], tree
 
     def _merge(self, bases: list[str], commit: str) -> bool:
         """Merge a commit into the result; return whether there are no conflicts."""
-        work = ThreeWay(self.git, action="read-tree")
+        work = ThreeWay(self.git, action="octopus")
         trees = [self.objects.commit(oid).tree for oid in (*bases, commit)]
         work.three_way(trees[:-1], self.tree, trees[-1], aggressive=True)
         work.finish(None)

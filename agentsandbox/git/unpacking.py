@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from agentsandbox.git.invocation import Invocation
     from agentsandbox.git.repository import Repository
     from agentsandbox.git.sparseness import Patterns
+    from agentsandbox.kernel.fs.base import Stat
 
     Side = tuple[int, str] | None
 
@@ -84,7 +85,7 @@ class Refusals:
         """Return the error that lists them, or names the first one, as git words it."""
         kind = self.action
         if kind not in ("checkout", "merge"):
-            path, text = min((paths[0], text) for paths, _, text in self._lists() if paths)
+            path, text = min((min(paths), text) for paths, _, text in self._lists() if paths)
             return Plain("error: " + text.replace("{}", decode(path)), 128)
         parts = []
         for paths, texts, _ in self._lists():
@@ -195,10 +196,12 @@ class Switch:
         self.refusals = Refusals(action)
         self.plan = Plan()
         self._later: list[tuple[bytes, Side]] = []
+        self._dropped: list[bytes] = []
 
     def drop_conflicts(self) -> None:
         """Put an entry that equals nothing in the place of the versions of a conflict."""
-        for path in self.index.unmerged():
+        self._dropped = self.index.unmerged()
+        for path in self._dropped:
             self.index.remove(path)
             self.index.set_replacing(Entry(path, 0o100644, NULL))
 
@@ -208,8 +211,8 @@ class Switch:
         before, after = flat_tree(objects, old), flat_tree(objects, new)
         index = self.index
         self.git.budget.step(1 + (len(before) + len(after)) // 8)
-        both = before.keys() | after.keys()
-        if not self.reset:
+        both = {*before, *after, *self._dropped}
+        if not self.reset and not self.is_initial:
             both = {path for path in both if before.get(path) != after.get(path)}
         for path in sorted(both):
             entry = index.get(path)
@@ -240,12 +243,15 @@ class Switch:
         info = self.tree.stat(entry.path)
         if info is None:
             return entry.mode != SUBMODULE
-        if entry.mode == SUBMODULE:
-            return False
-        if info.is_dir:
-            return True
+        return entry.mode != SUBMODULE and self._differs(entry, info)
+
+    def _differs(self, entry: Entry, info: Stat) -> bool:
+        """Whether a file differs from its entry."""
+        if info.is_dir or (self.action == "read-tree" and not entry.is_fresh(info)):
+            return True  # plumbing believes `stat`, and is used behind `update-index --refresh`
         if entry.is_fresh(info) and info.mtime < self.index.mtime:
             return False
+        assert self.tree is not None
         return self.tree.is_changed(entry, info)
 
     def _stays_out(self, entry: Entry) -> bool:
@@ -259,11 +265,7 @@ class Switch:
         info = self.tree.stat(entry.path)
         if info is None or entry.mode == SUBMODULE:
             return False
-        if info.is_dir:
-            return True
-        if entry.is_fresh(info) and info.mtime < self.index.mtime:
-            return False
-        return self.tree.is_changed(entry, info)
+        return self._differs(entry, info)
 
     def _one(self, path: bytes, entry: Entry | None, one: Side, two: Side) -> None:
         if entry is None:

@@ -77,7 +77,7 @@ def make_repository(
         fs.makedirs(folder + name, mode)
     is_new = not fs.exists(f"{folder}/config", follow=False)
     if template:
-        _copy_template(git, git.path(template).rstrip("/"), folder, template)
+        _copy_template(git, git.path(template).rstrip("/"), folder)
     path = f"{folder}/config"
     if is_new and fs.exists(path, follow=False):
         text = fs.read_text(path)
@@ -103,11 +103,11 @@ def _template_of(git: Invocation, given: str | None) -> str | None:
     return found
 
 
-def _copy_template(git: Invocation, source: str, target: str, shown: str) -> None:
+def _copy_template(git: Invocation, source: str, target: str) -> None:
     """Copy the files of a template that are missing, hidden ones left out."""
     fs, umask = git.fs, git.ctx.umask
     if not fs.is_dir(source):
-        git.warn(f"templates not found in {shown}")
+        git.warn(f"templates not found in {source}")
         return
     pending = [(source, target)]
     while pending:

@@ -29,6 +29,8 @@ Merging
     --prefix <subdirectory>/
                           read into a directory
     -u                    update the worktree
+    --exclude-per-directory <gitignore>
+                          overwrite ignored files, as is done anyway
     -i                    do not look at the worktree
     -n, --dry-run         write nothing
     --no-sparse-checkout  ignore the sparse checkout
@@ -62,6 +64,11 @@ def read_tree(git: Invocation, words: list[str]) -> int:
     for name in ("u", "i"):
         if options.on(name) and not any(modes):
             raise Fatal(f"-{name} is meaningless without -m, --reset, or --prefix")
+    if options.given("exclude-per-directory"):
+        if not options.on("u"):
+            raise Fatal("--exclude-per-directory is meaningless unless -u")
+        if options.text("exclude-per-directory") != ".gitignore":
+            raise Fatal("--exclude-per-directory argument must be .gitignore")
     if any(modes) and not options.on("i"):
         repository.need_worktree()
     if any(modes) and not trees:
@@ -97,7 +104,7 @@ def _tree_to_read(git: Invocation, word: str) -> str:
 
 def _bind(git: Invocation, options: Options, prefix: str, tree: str) -> int:
     """Read a tree into a directory of the index."""
-    base = encode(prefix)
+    base = encode(prefix.rstrip("/") + "/" if prefix else "")
     switch = Switch(
         git, action="read-tree", update=options.on("u"), looks=not options.on("i"),
         limits=not options.on("no-sparse-checkout"),

@@ -562,8 +562,15 @@ class _IndexUpdate:
                 return
             self.git.error(f"{shown}: does not exist and --remove not passed")
             raise Fatal(f"Unable to process path {shown}")
+        if info.is_dir and known is not None and known.mode != SUBMODULE:
+            if "remove" in self.flags:
+                self.index.remove(path)
+                return
+            self.git.error(f"{shown}: does not exist and --remove not passed")
+            raise Fatal(f"Unable to process path {shown}")
         if info.is_dir:
-            self.git.error(f"{shown}: is a directory - add files inside instead")
+            kind = "individual files" if self.index.has_folder(path) else "files inside"
+            self.git.error(f"{shown}: is a directory - add {kind} instead")
             raise Fatal(f"Unable to process path {shown}")
         if known is None and "add" not in self.flags:
             self.git.error(f"{shown}: cannot add to the index - missing --add option?")
