@@ -7,7 +7,7 @@ import os
 import stat as stat_module
 
 from agentsandbox.contract.command import CommandContext
-from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
+from agentsandbox.errors import CommandError, Exit, Interrupted, Killed, PipeClosed
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
@@ -370,6 +370,10 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
         return end.status
     except PipeClosed:
         return 141
+    except Killed as end:
+        if end.target != child.process.pid:
+            raise
+        return 128 + end.signal
 
 
 def _run_script(

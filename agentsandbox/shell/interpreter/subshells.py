@@ -18,6 +18,7 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed, telling
+from agentsandbox.shell.interpreter.last_commands import alone
 from agentsandbox.shell.interpreter.redirections import redirected
 from agentsandbox.shell.interpreter.traps import (
     SignalHandler,
@@ -224,16 +225,6 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
         return 0 if asks_nothing else status
 
     return run, telling(run_alone, command)
-
-
-def alone(run: Run) -> Run:
-    """Run a simple command that is all that a subshell does: a program takes its place."""
-
-    def run_in_place(shell: Shell) -> int:
-        shell.control.tail_depth = shell.budget.depth
-        return run(shell)
-
-    return run_in_place
 
 
 def _makes_child(redirection: Redirection) -> bool:
