@@ -808,14 +808,22 @@ class Variables:
         )
 
     def names_with_value(self, prefix: str = "") -> list[str]:
-        """As `names`, without names that are only declared."""
+        """As `names`, without names that are only declared and hide no outer value."""
         values = self.values
         return [
             name
             for name in self.names(prefix)
-            if (value := values.get(name)) is not UNSET
-            and not (isinstance(value, NameReference) and not value.target)
+            if (
+                self._hides_value(name)
+                if (value := values.get(name)) is UNSET
+                else not (isinstance(value, NameReference) and not value.target)
+            )
         ]
+
+    def _hides_value(self, name: str) -> bool:
+        return any(
+            name in scope and scope[name][0] not in (UNSET, _MISSING) for scope in self.scopes
+        )
 
     # scope
 

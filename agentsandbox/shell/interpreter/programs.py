@@ -330,8 +330,6 @@ class _Children:
         environment = self.environment if env is None else env
 
         def body() -> int:
-            child.process.task = scheduler.current
-            child.process.task.on_signal = SignalHandler(child)
             try:
                 return _run_for_command(child, list(words), environment)
             finally:
@@ -339,6 +337,7 @@ class _Children:
 
         name = words[0] if words else ""
         process = scheduler.start(body, name, child.process.pid, give_up=end)
+        process.on_signal = SignalHandler(child)
         child.process.task = process
         return process
 

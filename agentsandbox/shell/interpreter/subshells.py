@@ -167,8 +167,6 @@ def start_subshell(
     scheduler = shell.machine.scheduler
 
     def body() -> int:
-        child.process.task = scheduler.current
-        child.process.task.on_signal = SignalHandler(child)
         try:
             return run_in_shell(child, run)
         finally:
@@ -182,6 +180,7 @@ def start_subshell(
             child_ended(shell)
 
     process = scheduler.start(body, name, child.process.pid, give_up=end)
+    process.on_signal = SignalHandler(child)  # signals that the shell ignores spare it at once
     child.process.task = process
     return process
 
