@@ -313,11 +313,13 @@ class MemoryFileSystem(Ledger):
         return names, kinds
 
     def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
-        try:
-            node = self._find(path)
-        except OSError:
-            return super().examine(path, names)
-        if type(node) is not Dir or not self._may(node, 1) or path.startswith(_SHOWING_DESCRIPTORS):
+        node: Dir | Inner | None = self._dirs.get(path)
+        if node is None:
+            try:
+                node = self._directory(path, path)
+            except OSError:
+                return super().examine(path, names)
+        if type(node) is not Dir or path.startswith(_SHOWING_DESCRIPTORS):
             return super().examine(path, names)
         found: list[Stat | None] = []
         for name in names:
