@@ -24,6 +24,7 @@ from agentsandbox.git.index import Entry, Folder, Index
 from agentsandbox.git.objects import LINK, SUBMODULE
 from agentsandbox.git.paths import Pathspec, is_safe_path
 from agentsandbox.git.patterns import IgnoreRule, find_rule, parse_ignores
+from agentsandbox.kernel.fs.base import raise_failure
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -79,7 +80,8 @@ class Worktree:
             return None
         try:
             return self.fs.stat(self.path(path), follow=False)
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return None
 
     def has_real_parent(self, path: bytes) -> bool:
@@ -93,7 +95,8 @@ class Worktree:
             try:
                 if not self.fs.stat(f"{self.root}/{folder}", follow=False).is_dir:
                     return False
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 return False
             self.real.add(folder)
         return True
@@ -134,7 +137,8 @@ class Worktree:
         if self.fs.is_file(folder):
             try:
                 text = self.fs.read_text(folder)
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 return None
             target = text.removeprefix("gitdir: ").strip()
             folder = target if target.startswith("/") else f"{self.path(path)}/{target}"
@@ -199,7 +203,8 @@ class Worktree:
             if not info.is_file or info.size > 8_000_000:
                 return []
             data = self.fs.read_bytes(path)
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return []
         self.repository.git.budget.step(len(data) // 16)
         return parse_ignores(data, base, origin)
@@ -235,7 +240,8 @@ class Worktree:
             here += "/" + decode(part)
             try:
                 info = self.fs.stat(here, follow=False)
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 info = None
             if info is not None and not info.is_dir:
                 self.fs.unlink(here)
@@ -506,7 +512,8 @@ class _Scanner:
         """
         try:
             there, kinds = self.fs.scan(where)
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return False
         replaced = frozenset[str]() if same else _replaced(folder, there, kinds)
         if there == (folder.sorted if same else folder.names) and not replaced:
@@ -566,7 +573,8 @@ class _Scanner:
             here = pending.pop()
             try:
                 names, kinds = self.fs.scan(self.tree.path(here))
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 continue
             for name, kind in zip(names, kinds, strict=True):
                 self.budget.step()
@@ -583,7 +591,8 @@ class _Scanner:
             here = pending.pop()
             try:
                 names, kinds = self.fs.scan(self.tree.path(here))
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 continue
             self.budget.step(1 + len(names) // 16)
             for name, kind in zip(names, kinds, strict=True):
@@ -605,7 +614,8 @@ class _Scanner:
             here = pending.pop()
             try:
                 names, kinds = self.fs.scan(self.tree.path(here))
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 continue
             for name, kind in zip(names, kinds, strict=True):
                 self.budget.step()

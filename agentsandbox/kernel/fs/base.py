@@ -44,6 +44,24 @@ NAME_MAX = 255
 PATH_MAX = 4096
 
 
+LEADS_NOWHERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG))
+"""Numbers of the errors that say that there is nothing at a path."""
+
+_UNUSABLE = LEADS_NOWHERE | {
+    errno.EISDIR, errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENXIO, errno.EFBIG
+}  # fmt: skip
+"""Those that say this, or that what is there cannot be read by this user or is no file."""
+
+
+def raise_failure(error: OSError) -> None:
+    """Raise an error of the host's disk or tables: EIO, EMFILE, ENOMEM, ESTALE …
+
+    Code that takes an error for the absence of a file calls it first.
+    """
+    if error.errno not in _UNUSABLE:
+        raise error
+
+
 def os_error(number: int, path: str | None = None) -> OSError:
     """Return the `OSError` subclass for an errno, worded by strerror."""
     return OSError(number, os.strerror(number), path)
@@ -167,19 +185,27 @@ def seek_file(file: Positioned, offset: int, whence: int = 0) -> int:
 class HostFolder:
     """A folder of the host that scripts reach through a filesystem.
 
-    lineage   (device, inode) of the folder and of each directory above it, from the inside out
-    writable  whether scripts can change the folder
+    lineage      (device, inode) of the folder and of each directory above it, from the inside out
+    writable     whether scripts can change the folder
+    is_complete  whether the lineage reaches the root of the host; the process may lack permission
     """
 
-    __slots__ = ("lineage", "writable")
+    __slots__ = ("is_complete", "lineage", "writable")
 
-    def __init__(self, lineage: Sequence[tuple[int, int]], *, writable: bool) -> None:
+    def __init__(
+        self, lineage: Sequence[tuple[int, int]], *, writable: bool, is_complete: bool = True
+    ) -> None:
         self.lineage = tuple(lineage)
         self.writable = writable
+        self.is_complete = is_complete
 
     def overlaps(self, other: HostFolder) -> bool:
-        """Whether both are the same folder, or one contains the other."""
-        return self.lineage[0] in other.lineage or other.lineage[0] in self.lineage
+        """Whether both are the same folder, or one contains the other, as far as can be known."""
+        return (
+            self.lineage[0] in other.lineage
+            or other.lineage[0] in self.lineage
+            or not (self.is_complete and other.is_complete)
+        )
 
     def endangers(self, other: HostFolder) -> bool:
         """Whether scripts can change, through one of them, what the other shows."""
