@@ -6,7 +6,7 @@ import importlib
 import posixpath
 import re
 
-from agentsandbox.git.errors import BadUsage, Fatal, GitError, MissingObject, Quit
+from agentsandbox.git.errors import BadUsage, Fatal, GitError, MissingObject, Quit, WrongUsage
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.kernel.streams import decode, encode
 
@@ -183,7 +183,10 @@ def _usage_error(git: Invocation, error: BadUsage) -> int:
         else:
             git.say(text.rstrip("\n") + ("\n" if "\n    " in text else ""))
         return 129
-    git.say(f"error: {error.message}")
+    if isinstance(error, WrongUsage):
+        git.say(f"fatal: {error.message}\n")
+    else:
+        git.say(f"error: {error.message}")
     if error.usage and text:
         git.say(text.rstrip("\n") + ("\n" if "\n    " in text else ""))
     return error.status

@@ -37,6 +37,10 @@ class BadUsage(GitError):
         self.usage = usage
 
 
+class WrongUsage(BadUsage):
+    """The same with git's "fatal:": options that do not go together."""
+
+
 class Quit(GitError):
     """Ends the command with a status, and no message."""
 

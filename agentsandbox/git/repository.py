@@ -88,8 +88,7 @@ class Repository:
             if config.get("extensions.objectformat", "sha1") != "sha1":
                 raise Fatal("repositories with SHA-256 names are not supported in this sandbox")
         logs = config.maybe("core.logallrefupdates")
-        if config.get("core.logallrefupdates") == "always":
-            logs = True
+        self.refs.logs_all = (config.get("core.logallrefupdates") or "").lower() == "always"
         self.refs.logs = logs if logs is not None else self.worktree is not None
         level = config.number("core.loosecompression", config.number("core.compression", 1))
         self.objects.level = level if -1 <= level <= 9 else 1

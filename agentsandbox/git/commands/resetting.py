@@ -54,14 +54,14 @@ def reset(git: Invocation, words: list[str]) -> int:
         revision = before[0] if before else "HEAD"
         paths = operands[options.before_dashes :]
     elif operands:
-        found = Resolver(git).find(operands[0], kind="tree")
-        if found is not None and repository.objects.peel(found, "tree") is not None:
+        kind = "tree" if len(operands) > 1 else "commit"
+        found = Resolver(git).find(operands[0], kind=kind)
+        if found is not None and repository.objects.peel(found, kind) is not None:
             verify_not_filename(git, operands[0])
             revision, paths = operands[0], operands[1:]
         else:
+            verify_filename(git, operands[0], first=True)
             paths = operands
-        for path in paths:
-            verify_filename(git, path)
     options.operands = paths
     paths = pathspec_words(git, options)
     mode = next(
