@@ -19,7 +19,7 @@ it); `--before FILE` compares with the counts of an earlier run; `--logs FOLDER`
 
 The harness needs programs that a user's machine does not have. They are offered to the sandbox here
 and nowhere else: of `test-tool` the parts that change a file's time, measure it, print bytes and
-match patterns; `git env--helper`, which reads a boolean; of `perl` the exchange of two letters. Both
+match patterns; `git env--helper`, which reads a boolean; of `perl` the filters of its scripts. Both
 sides run without Perl, Python, curl, GnuPG and a terminal, so cases that need these are skipped.
 """
 
@@ -33,6 +33,7 @@ import subprocess
 import sys
 import tempfile
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -226,21 +227,60 @@ PARTS = {
 }
 
 
-@command("perl", raw=True, usage="Usage: perl -pe y/A/B/ [FILE]...\nExchange two letters.\n")
+@command("perl", raw=True, usage="Usage: perl -pe PROGRAM [FILE]...\nGit's small filters.\n")
 def perl(ctx: CommandContext, args: Arguments) -> int:
-    """`perl -pe 'y/A/B/'`, with which git's harness makes NUL bytes visible."""
-    found = None
-    if len(ctx.words) > 1 and ctx.words[0] == "-pe":
-        found = re.fullmatch(r"y/(\\\d{3}|[^\\/])/(\\\d{3}|[^\\/])/", ctx.words[1])
-    if found is None:
+    """The few filters that git's harness, and the sanitizers of its tests, write in Perl."""
+    options, program, names = "", "", []
+    if len(ctx.words) > 1:
+        options, program, *names = ctx.words
+    exchange = re.fullmatch(r"y/(\\\d{3}|[^\\/])/(\\\d{3}|[^\\/])/", program)
+    filters = FILTERS.get((options, " ".join(program.split())))
+    if options == "-pe" and exchange is not None:
+        one, two = (
+            bytes([int(part[1:], 8)]) if len(part) > 1 else encode(part)
+            for part in exchange.groups()
+        )
+        filters = lambda data: data.replace(one, two)  # noqa: E731
+    if filters is None:
         ctx.stderr.write(b"perl: is not offered\n")
         return 127
-    one, two = (
-        bytes([int(part[1:], 8)]) if len(part) > 1 else encode(part) for part in found.groups()
-    )
-    for _, source in ctx.inputs(ctx.words[2:]):
-        ctx.stdout.write(source.read().replace(one, two))
+    for _, source in ctx.inputs(names):
+        ctx.stdout.write(filters(source.read()))
     return 0
+
+
+def without_signature(data: bytes) -> bytes:
+    """Return a text without the lines of a signature (t6300)."""
+    found, inside = [], False
+    for line in data.splitlines(keepends=True):
+        inside = inside and not line.startswith(b"-----END PGP")
+        if not inside:
+            found.append(line)
+        inside = inside or line.startswith(b"-----BEGIN PGP")
+    return b"".join(found)
+
+
+def as_name(data: bytes) -> bytes:
+    """Return descriptions as names of files (lib-t6000.sh)."""
+    names = []
+    for line in data.splitlines(keepends=True):
+        text = re.sub(rb"-+", b"-", re.sub(rb"[^A-Za-z0-9.]", b"-", line))
+        names.append(text.removesuffix(b"-").removeprefix(b"-").lower())
+    return b"".join(names)
+
+
+FILTERS: dict[tuple[str, str], Callable[[bytes], bytes]] = {
+    (
+        "-ne",
+        "/^-----END PGP/ and $in_pgp = 0; print unless $in_pgp; /^-----BEGIN PGP/ and $in_pgp = 1;",
+    ): without_signature,
+    ("-pe", "s/[^A-Za-z0-9.]/-/g; s/-+/-/g; s/-$//; s/^-//; y/A-Z/a-z/;"): as_name,
+    ("-0pe", r"s/\n\s+/ /g"): lambda data: re.sub(rb"\n\s+", b" ", data),
+    ("-ne", r'printf "\\%03o", hex for /../g'): lambda data: b"".join(
+        b"\\%03o" % byte for byte in bytes.fromhex(data.decode())
+    ),
+}
+"""The programs of Perl, by options and text."""
 
 
 @command("git", raw=True, usage="Usage: git [WORD]...\nThe sandbox's git, with env--helper.\n")

@@ -397,6 +397,16 @@ def _check_form(kind: str, data: bytes) -> None:
 def ls_tree(git: Invocation, words: list[str]) -> int:
     # long: the walk and the forms of a line
     options = parse_options(USAGES["ls-tree"], words)
+    forms = [
+        name
+        for name, _, _ in options.order
+        if name in ("long", "name-only", "name-status", "object-only")
+    ]
+    forms = list(dict.fromkeys(forms))
+    if options.given("format") and forms:
+        raise WrongUsage("--format can't be combined with other format-altering options")
+    if len(forms) > 1:
+        raise BadUsage(f"option `{forms[1]}' is incompatible with --{forms[0]}", usage=False)
     if not options.operands:
         raise BadUsage
     repository = git.repository

@@ -589,7 +589,9 @@ def _switch_to_new(
             git.say(f"Switched to and reset branch '{name}'")
         else:
             git.say(f"Switched to a new branch '{name}'")
-    ref = find_ref(repository, start) if start != "HEAD" else None
+    ref = find_ref(repository, start)
+    if ref is not None and ref[0] == "HEAD":
+        ref = (before, ref[1]) if options.on("track") and before else None
     if ref is not None and track is not False and (track or ref[0].startswith("refs/remotes/")):
         set_upstream(git, name, ref[0], quiet=quiet)
     return run_hook(repository, "post-checkout", head or NULL, commit, "1")
