@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.git.config import read_text, rename_section, with_value
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.refs import is_branch_name
-from agentsandbox.git.revisions import Resolver, find_ref, interpreted
+from agentsandbox.git.revisions import Resolver, count_refs, find_ref, interpreted
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -117,6 +117,9 @@ def create_branch(
         raise Fatal(
             f"cannot force update the branch '{name}' checked out at '{repository.worktree}'"
         )
+    if count_refs(repository, start) > 1:
+        repository.git.warn(f"refname '{start}' is ambiguous.")
+        raise Fatal(f"ambiguous object name: '{start}'")
     found = Resolver(git).find(start, kind="commit")
     commit = repository.objects.peel(found, "commit") if found is not None else None
     if found is None:

@@ -58,6 +58,13 @@ def find_ref(repository: Repository, name: str, *, warn: bool = False) -> tuple[
     return found
 
 
+def count_refs(repository: Repository, name: str) -> int:
+    """Return how many references a short name may mean."""
+    name = interpreted(repository, name)
+    fulls = [f"{before}{name}{after}" for before, after in _RULES]
+    return sum(repository.refs.read(full) is not None for full in fulls)
+
+
 _NTH = re.compile(r"@\{-([0-9]{1,6})\}")
 _UPSTREAM = re.compile(r"@\{(u|upstream|push)\}\Z", re.IGNORECASE)
 
@@ -101,15 +108,25 @@ def upstream(repository: Repository, branch: str, *, push: bool = False) -> str:
     else:
         full = f"refs/heads/{branch}"
     name = full.removeprefix("refs/heads/")
-    merge = repository.config.get(f"branch.{name}.merge")
-    if not merge or not repository.config.get(f"branch.{name}.remote"):
-        if repository.refs.read(full) is None and branch:
-            raise Fatal(f"no such branch: '{name}'")
-        raise Fatal(f"no upstream configured for branch '{name}'")
-    found = upstream_of(repository, name)
-    if found is None or repository.refs.read(found) is None:
+    found, error = push_place(repository, name) if push else _upstream(repository, name)
+    if error:
+        raise Fatal(error)
+    if found is None:
+        merge = repository.config.get(f"branch.{name}.merge")
         raise Fatal(f"upstream branch '{merge}' not stored as a remote-tracking branch")
     return found
+
+
+def _upstream(repository: Repository, name: str) -> tuple[str | None, str]:
+    """Return the upstream of a branch, None if it is not kept here, and what is wrong."""
+    config = repository.config
+    if config.get(f"branch.{name}.merge") and config.get(f"branch.{name}.remote"):
+        return upstream_of(repository, name), ""
+    if repository.refs.read(f"refs/heads/{name}") is None and repository.branch() != (
+        f"refs/heads/{name}"
+    ):
+        return None, f"no such branch: '{name}'"
+    return None, f"no upstream configured for branch '{name}'"
 
 
 class Resolver:
@@ -413,8 +430,14 @@ def upstream_of(repository: Repository, name: str) -> str | None:
 
 def tracking_ref(repository: Repository, remote: str, ref: str) -> str | None:
     """Return the reference in which a remote's reference is kept, None without one."""
-    for spec in repository.config.get_all(f"remote.{remote}.fetch"):
-        source, _, target = spec.removeprefix("+").partition(":")
+    return _mapped(repository, f"remote.{remote}.fetch", ref)
+
+
+def _mapped(repository: Repository, key: str, ref: str) -> str | None:
+    """Return what the refspecs of a key of the configuration make of a reference."""
+    for spec in repository.config.get_all(key):
+        source, colon, target = spec.removeprefix("+").partition(":")
+        target = target if colon else source
         if source == ref:
             return target
         if "*" in source:
@@ -423,6 +446,74 @@ def tracking_ref(repository: Repository, remote: str, ref: str) -> str | None:
                 middle = ref[len(before) : len(ref) - len(after)]
                 return target.replace("*", middle, 1)
     return None
+
+
+def shortest_name(repository: Repository, full: str) -> str:
+    """Return the shortest form of a full name that no other reference has."""
+    for before in ("refs/remotes/", "refs/heads/", "refs/tags/", "refs/"):
+        if not full.startswith(before):
+            continue
+        short = full.removeprefix(before)
+        rules = (f"{one}{short}{two}" for one, two in _RULES)
+        if short and all(rule == full or repository.refs.read(rule) is None for rule in rules):
+            return short
+    return full
+
+
+def push_remote(repository: Repository, branch: str) -> str | None:
+    """Return the remote to which a branch is pushed by the configuration, None without one."""
+    config = repository.config
+    for key in (f"branch.{branch}.pushremote", "remote.pushdefault", f"branch.{branch}.remote"):
+        if found := config.get(key):
+            return found
+    return None
+
+
+def push_target(repository: Repository, branch: str) -> str | None:
+    """Return the name that a branch gets on the other side by the remote's refspecs."""
+    remote = push_remote(repository, branch)
+    full = f"refs/heads/{branch}"
+    return None if remote is None else _mapped(repository, f"remote.{remote}.push", full)
+
+
+def push_ref(repository: Repository, branch: str) -> str | None:
+    """Return the reference that follows where a branch is pushed (@{push}), None without one."""
+    return push_place(repository, branch)[0]
+
+
+def push_place(repository: Repository, branch: str) -> tuple[str | None, str]:
+    """Return the reference that follows where a branch is pushed, and why there is none."""
+    config = repository.config
+    remote = push_remote(repository, branch) or (
+        "origin" if config.get("remote.origin.url") else None
+    )
+    if remote is None:
+        return None, f"branch '{branch}' has no remote for pushing"
+    full = f"refs/heads/{branch}"
+    default = config.get("push.default", "simple")
+    place: str | None = full
+    if config.get_all(f"remote.{remote}.push"):
+        place = _mapped(repository, f"remote.{remote}.push", full)
+        if place is None:
+            return None, f"push refspecs for '{remote}' do not include '{branch}'"
+    elif config.flag(f"remote.{remote}.mirror"):
+        pass
+    elif default == "nothing":
+        return None, "push has no destination (push.default is 'nothing')"
+    elif default in ("upstream", "tracking"):
+        return _upstream(repository, branch)
+    elif default == "simple":
+        kept, error = _upstream(repository, branch)
+        if error:
+            return None, error
+        if tracking_ref(repository, remote, full) != kept:
+            return None, "cannot resolve 'simple' push to a single destination"
+    found = tracking_ref(repository, remote, place or full)
+    if found is None:
+        return None, (
+            f"push destination '{place}' on remote '{remote}' has no local tracking branch"
+        )
+    return found, ""
 
 
 def _colon(text: str) -> int:

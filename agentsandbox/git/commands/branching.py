@@ -122,7 +122,8 @@ def branch(git: Invocation, words: list[str]) -> int:
         )
     if len(operands) > 2:
         raise BadUsage
-    start = operands[1] if len(operands) > 1 else "HEAD"
+    current = git.repository.branch().removeprefix("refs/heads/")
+    start = operands[1] if len(operands) > 1 else current or "HEAD"
     if options.get("track") == "inherit":
         raise Fatal("git branch --track=inherit is not supported in this sandbox")
     track = True if options.on("track") else False if options.off("track") else None

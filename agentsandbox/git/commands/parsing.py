@@ -10,8 +10,7 @@ from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.history import merge_bases
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.patterns import wildmatch
-from agentsandbox.git.pretty import shorten_ref
-from agentsandbox.git.revisions import Resolver, find_ref, verify_filename
+from agentsandbox.git.revisions import Resolver, find_ref, shortest_name, verify_filename
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -261,7 +260,7 @@ class _Parser:
                 if name is None:
                     return
                 if self.abbrev_ref:
-                    name = shorten_ref(name) if name.startswith("refs/") else name
+                    name = shortest_name(self.git.repository, name)
                 self._print(mark + name)
                 return
             self._print(mark + text)

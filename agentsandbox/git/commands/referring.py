@@ -13,7 +13,7 @@ from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.ref_format import RefFilter, RefFormat, open_atom, sort_refs
 from agentsandbox.git.ref_transactions import Change, RefTransaction
 from agentsandbox.git.refs import is_ref_name, is_safe
-from agentsandbox.git.revisions import Resolver
+from agentsandbox.git.revisions import Resolver, shortest_name
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -114,7 +114,7 @@ def symbolic_ref(git: Invocation, words: list[str]) -> int:
         if not options.off("recurse"):
             found = refs.target(found)
         if options.on("short"):
-            found = short_name(git, found)
+            found = shortest_name(git.repository, found)
         git.print(found)
         return 0
     if len(operands) != 2:
@@ -128,25 +128,6 @@ def symbolic_ref(git: Invocation, words: list[str]) -> int:
         raise Fatal(f"No such ref: {name}")
     refs.write_symbolic(name, target, options.text("m") if options.given("m") else "")
     return 0
-
-
-def short_name(git: Invocation, name: str) -> str:
-    """Return the shortest form of a full name that is not ambiguous."""
-    refs = git.repository.refs
-    for prefix in ("refs/heads/", "refs/tags/", "refs/remotes/", "refs/"):
-        if not name.startswith(prefix):
-            continue
-        short = name[len(prefix) :]
-        rules = [
-            f"refs/{short}",
-            f"refs/tags/{short}",
-            f"refs/heads/{short}",
-            f"refs/remotes/{short}",
-            f"refs/remotes/{short}/HEAD",
-        ]
-        if all(rule == name or refs.read(rule) is None for rule in rules):
-            return short
-    return name.removeprefix("refs/")
 
 
 def update_ref(git: Invocation, words: list[str]) -> int:
@@ -478,7 +459,11 @@ def for_each_ref(git: Invocation, words: list[str]) -> int:
     refs = git.repository.refs.all()
     names = [
         name for name in refs
-        if not options.operands or any(_selects(pattern, name) for pattern in options.operands)
+        if not options.operands
+        or any(
+            _selects(pattern, name, ignore_case=options.on("ignore-case"))
+            for pattern in options.operands
+        )
     ]  # fmt: skip
     items = [(name, refs[name]) for name in names if chosen.accepts(name, refs[name])]
     items = sort_refs(
@@ -494,7 +479,9 @@ def for_each_ref(git: Invocation, words: list[str]) -> int:
     return 0
 
 
-def _selects(pattern: str, name: str) -> bool:
+def _selects(pattern: str, name: str, *, ignore_case: bool) -> bool:
+    if ignore_case:
+        pattern, name = pattern.lower(), name.lower()
     if name == pattern or name.startswith(pattern.rstrip("/") + "/"):
         return True
     return bool(re.search(r"[*?\[]", pattern)) and wildmatch(encode(pattern), encode(name))
