@@ -105,7 +105,7 @@ class Commits:
 
     def signed(self, message: bytes) -> bytes:
         """Return a message with the trailer of --signoff."""
-        from agentsandbox.git.commands.committing import with_trailer
+        from agentsandbox.git.trailers import with_trailer
 
         return with_trailer(message, encode(self.signoff()))
 

@@ -116,7 +116,7 @@ class Squash:
         )  # fmt: skip
 
     def _append(self, text: str, body: str, item: Item, replaces: bool, signoff: str) -> str:
-        from agentsandbox.git.commands.committing import with_trailer
+        from agentsandbox.git.trailers import with_trailer
 
         state = self.state
         hidden = 0

@@ -134,6 +134,9 @@ class StatusPrinter:
         self.color = False
         self.lines: list[str] = []
         self.comment = comment
+        """The character of comments in the text of an editor, "" elsewhere."""
+        self.mark = comment
+        """What each line begins with."""
         self.whence = "commit"
         self.amend = False
         self.no_commit_line = self.for_commit = False
@@ -144,8 +147,8 @@ class StatusPrinter:
 
     # the long form
 
-    def long(self) -> str:
-        """Return the long form."""
+    def long(self, staged: list[Delta] | None = None, *, twice: bool = False) -> str:
+        """Return the long form; if `staged` is given, print it with a patch and return the end."""
         status = self.status
         self._head()
         if status.is_initial and not self.no_commit_line:
@@ -161,19 +164,60 @@ class StatusPrinter:
         elif status.has_staged:
             hint = " (use -u option to show untracked files)" if self.hints else ""
             self._add(f"Untracked files not listed{hint}")
+        if staged is not None:
+            self.verbose(staged, twice=twice)
         if not self.comment:
+            mark, self.mark = self.mark, ""
             self._conclusion()
+            self.mark = mark
         if self.show_stash:
             count = len(self.repository.refs.read_log("refs/stash"))
             if count:
                 self._add(f"Your stash currently has {count} entr{'y' if count == 1 else 'ies'}")
         return "".join(self.lines)
 
-    def _add(self, text: str) -> None:
+    def verbose(self, staged: list[Delta], *, twice: bool) -> None:
+        """Print the changes that are staged as a patch; `twice`: also those that are not."""
+        prefixes = None
+        if twice and self.status.has_staged:
+            if self.comment:
+                self._add("")
+            self._add("Changes to be committed:")
+            prefixes = ("c/", "i/")
+        self._patch(staged, prefixes)
+        if twice and self.status.changed:
+            self._add("-" * 50)
+            self._add("Changes not staged for commit:")
+            worktree = [
+                Delta(one.new_path, one.old_mode, one.old_oid, one.new_mode,
+                      "" if one.new_mode else NULL, one.status)
+                for one in self.status.changed
+            ]  # fmt: skip
+            self._patch(worktree, ("i/", "w/"))
+
+    def _patch(self, deltas: list[Delta], prefixes: tuple[str, str] | None) -> None:
+        from agentsandbox.git.diff.options import DiffOptions
+        from agentsandbox.git.diff.printing import DiffPrinter
+
+        self.git.write(encode("".join(self.lines)))
+        self.lines.clear()
+        options = DiffOptions()
+        options.formats.add("patch")
         if self.comment:
+            options.color = "never"
+        options.configure(self.git)
+        if prefixes is not None:
+            options.prefixes = prefixes
+        printer = DiffPrinter(
+            self.git, options, worktree=Worktree(self.repository), mnemonic=("c/", "i/")
+        )
+        printer.print(printer.prepare(deltas))
+
+    def _add(self, text: str) -> None:
+        if self.mark:
             for line in text.split("\n"):
                 space = "" if not line or line.startswith("\t") else " "
-                self.lines.append(f"{self.comment}{space}{line}\n")
+                self.lines.append(f"{self.mark}{space}{line}\n")
         else:
             self.lines.append(f"{text}\n")
 

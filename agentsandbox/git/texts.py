@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-SCISSORS = b"# ------------------------ >8 ------------------------\n"
+SCISSORS = b"------------------------ >8 ------------------------\n"
+"""What a line says, after the comment character, under which a message ends."""
 
 
 def text_search(
@@ -75,11 +76,17 @@ def clean_message(data: bytes, mode: str, comment: bytes = b"#") -> bytes:
     if mode == "verbatim":
         return data
     if mode == "scissors":
-        at = data.find(SCISSORS)
-        if at == 0 or (at > 0 and data[at - 1 : at] == b"\n"):
-            data = data[:at]
-        return strip_space(data)
+        return strip_space(before_scissors(data, comment))
     return strip_space(data, comment if mode == "strip" else b"")
+
+
+def before_scissors(data: bytes, comment: bytes) -> bytes:
+    """Return a message up to the line of scissors."""
+    mark = comment + b" " + SCISSORS
+    if data.startswith(mark):
+        return b""
+    at = data.find(b"\n" + mark)
+    return data if at < 0 else data[: at + 1]
 
 
 def subject_of(message: bytes) -> bytes:

@@ -136,3 +136,17 @@ def format_trailers(message: bytes, options: str) -> str:
     """Return the trailers of a message as %(trailers:OPTIONS) of a log shows them."""
     form = TrailerForm(options)
     return f"%(trailers:{options})" if form.wrong is not None else form.text(message)
+
+
+def with_trailer(message: bytes, trailer: bytes) -> bytes:
+    """Return a message with a trailer at its end, unless it is there.
+
+    An empty message gets two empty lines for the subject and the body.
+    """
+    body = message.rstrip(b"\n")
+    if not body:
+        return b"\n\n" + trailer + b"\n"
+    lines = trailer_block(message)
+    if lines and lines[-1] == decode(trailer):
+        return body + b"\n"
+    return body + (b"\n" if lines else b"\n\n") + trailer + b"\n"

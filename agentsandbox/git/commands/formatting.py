@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.git.commands.committing import with_trailer
 from agentsandbox.git.commands.logging import LogWords
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.history import Walk
@@ -20,6 +19,7 @@ from agentsandbox.git.patch_mails import (
 )
 from agentsandbox.git.pretty import Person
 from agentsandbox.git.texts import subject_of, wrap_text
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False

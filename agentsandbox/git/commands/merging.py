@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentsandbox.git.autostash import apply_autostash, create_autostash, save_autostash
-from agentsandbox.git.commands.committing import with_trailer
 from agentsandbox.git.editor import edit
 from agentsandbox.git.errors import BadUsage, Fatal, Plain, Quit
 from agentsandbox.git.history import Walk, independent, is_ancestor, merge_bases
@@ -26,6 +25,7 @@ from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.pretty import Person, Pretty
 from agentsandbox.git.revisions import Resolver, find_ref, resolve_commit
 from agentsandbox.git.texts import clean_message, subject_of
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.kernel.streams import decode, encode
 

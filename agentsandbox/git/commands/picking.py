@@ -7,7 +7,7 @@ with the commit as the base. With more than one commit `.git/sequencer` holds wh
 
 from __future__ import annotations
 
-from agentsandbox.git.commands.committing import print_summary, with_trailer
+from agentsandbox.git.commands.committing import print_summary
 from agentsandbox.git.errors import BadUsage, Fatal, GitError, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.invocation import Invocation
@@ -24,6 +24,7 @@ from agentsandbox.git.objects import EMPTY_TREE, format_commit
 from agentsandbox.git.options import favored_side, parse_options
 from agentsandbox.git.revisions import Resolver
 from agentsandbox.git.texts import clean_message, subject_of
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.trees import write_index_tree
 from agentsandbox.kernel.streams import decode, encode
 
