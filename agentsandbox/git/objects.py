@@ -56,7 +56,8 @@ class Commit:
     """A commit, parsed. Idents are "Name <mail> seconds zone", as they are written."""
 
     __slots__ = (
-        "author", "committer", "encoding", "extra", "message", "oid", "parents", "time", "tree",
+        "author", "committer", "encoding", "extra", "message", "oid", "parents", "shown_encoding",
+        "time", "tree",
     )  # fmt: skip
 
     def __init__(self, oid: str, data: bytes) -> None:
@@ -85,6 +86,8 @@ class Commit:
             else:
                 self.extra.append((key, value))
         self.parents = tuple(parents)
+        self.shown_encoding = self.encoding
+        """The encoding in which the text is now; `encoding` is that of the object."""
         self.time = seconds_of(self.committer)
         """When it was committed, in seconds since the epoch."""
 

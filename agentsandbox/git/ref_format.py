@@ -300,7 +300,7 @@ class RefFormat:
     def _message(self, key: str, modifier: str, oid: str, kind: str) -> str:
         objects = self.git.repository.objects
         if kind == "commit":
-            message = objects.commit(oid).message
+            message = self.git.repository.readable(oid).message
         elif kind == "tag":
             message = objects.tag(oid).message
         else:
@@ -337,7 +337,7 @@ class RefFormat:
         who, part = found.groups()
         ident = b""
         if kind == "commit" and who != "tagger":
-            commit: Commit = objects.commit(oid)
+            commit: Commit = self.git.repository.readable(oid)
             ident = commit.author if who == "author" else commit.committer
         elif kind == "tag" and who in ("tagger", "creator"):
             ident = objects.tag(oid).tagger

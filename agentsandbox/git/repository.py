@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from agentsandbox.git.objects import Commit
     from agentsandbox.git.surroundings import Surroundings
 
 _MOST_LEVELS = 512
@@ -64,6 +65,14 @@ class Repository:
         self._config: Config | None = None
         self.smudge: Callable[[Index], None] = lambda index: None
         """Marks entries that may have changed unnoticed, before an index is written."""
+
+    def readable(self, oid: str) -> Commit:
+        """Return a commit with its text in the encoding of new commits, UTF-8 by default."""
+        from agentsandbox.git.encodings import recoded
+
+        return recoded(
+            self.objects.commit(oid), self.config.get("i18n.commitencoding") or "UTF-8"
+        )
 
     # settings that the format needs
 

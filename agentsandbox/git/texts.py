@@ -199,3 +199,15 @@ def _byte(digits: str) -> int | None:
     if len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits):
         return int(digits, 16)
     return None
+
+
+def text_width(text: str) -> int:
+    """Return how many columns a text takes in a terminal."""
+    if text.isascii():
+        return sum(letter >= " " for letter in text) if not text.isprintable() else len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(
+        0 if combining(each) or each < " " else 2 if east_asian_width(each) in "WF" else 1
+        for each in text
+    )

@@ -45,6 +45,13 @@ def parse_trailers(message: bytes) -> list[tuple[str, str]]:
     return found
 
 
+_LITERAL = re.compile(r"%(?:x([0-9a-fA-F]{2})|n)")
+
+
+def _literal(found: re.Match[str]) -> str:
+    return chr(int(found[1], 16)) if found[1] else "\n"
+
+
 def _unfolded(blanks: re.Match[str]) -> str:
     """Return one blank for a line end with an indentation behind it."""
     return " " if "\n" in blanks[0][:-1] else blanks[0]
@@ -81,7 +88,7 @@ class TrailerForm:
                 break
 
     def _read(self, name: str, equals: str, value: str) -> bool:
-        text = value.replace("%x2C", ",").replace("%x2c", ",").replace("%n", "\n")
+        text = _LITERAL.sub(_literal, value)
         if name == "key":
             if not equals:
                 self.wrong = ""

@@ -353,7 +353,7 @@ class _Committing:
         name = mail = None
         date = None
         if self.source is not None and not options.on("reset-author"):
-            person = Person(self.repository.objects.commit(self.source).author)
+            person = Person(self.repository.readable(self.source).author)
             name, mail = person.name, person.mail
             date = f"@{person.seconds} {person.zone:+05d}"
         given = options.get("author")
@@ -433,14 +433,14 @@ class _Committing:
             self.hook_source = ("message",)
         elif options.given("reuse-message") or options.given("reedit-message"):
             assert self.source is not None
-            text = repository.objects.commit(self.source).message.lstrip(b"\n")
+            text = repository.readable(self.source).message.lstrip(b"\n")
             self.hook_source = ("commit", self.source)
         elif self.fixup[0]:
             text = self._fixup(given)
             self.hook_source = ("message",)
         elif self.amend:
             assert self.head is not None
-            text = repository.objects.commit(self.head).message.lstrip(b"\n")
+            text = repository.readable(self.head).message.lstrip(b"\n")
             self.hook_source = ("commit", "HEAD")
         elif (merge := repository.read_file("MERGE_MSG")) is not None:
             squash = repository.read_file("SQUASH_MSG")
@@ -476,7 +476,7 @@ class _Committing:
         if name == (self.options.get("reuse-message") or self.options.get("reedit-message")):
             return b"squash! "
         commit = resolve_commit(self.git, name, f"could not lookup commit {name}")
-        subject = subject_of(self.repository.objects.commit(commit).message)
+        subject = subject_of(self.repository.readable(commit).message)
         return b"squash! " + subject + b"\n\n"
 
     def _with_trailers(self, text: bytes) -> bytes:
@@ -496,7 +496,7 @@ class _Committing:
         """Return the message of `--fixup`, with what `-m` says."""
         kind, name = self.fixup
         oid = resolve_commit(self.git, name, f"could not lookup commit {name}")
-        message = self.repository.objects.commit(oid).message
+        message = self.repository.readable(oid).message
         subject = subject_of(message)
         if kind == "fixup":
             return b"fixup! " + subject + b"\n\n" + given
