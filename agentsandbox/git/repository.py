@@ -59,6 +59,7 @@ class Repository:
         place = git.path(objects) if objects else f"{self.common}/objects"
         self.cache: Cache = memo.setdefault(f"objects {place}", Cache())
         self.objects = ObjectStore(self.fs, place, git.budget, self.cache, git.ctx.umask)
+        self.objects.report = git.say
         self.refs = Refs(self.fs, folder, self.common, git.budget, git.ctx.umask)
         self.refs.ident = self._log_ident
         self._grafts: dict[str, tuple[str, ...]] | None = None
@@ -192,14 +193,13 @@ class Repository:
             mtime = self.fs.stat(path).mtime
         except FileNotFoundError:
             return Index()
-        if not data:
-            return Index()
         kept = memo.get(f"index {path}")
         if kept is not None and kept[0] == data:
             found: Index = kept[1].copy()
         else:
             self.git.budget.step(len(data) // 64)
-            parsed = parse_index(data)
+            shown = f"{self.shown_folder}/index" if path == f"{self.folder}/index" else path
+            parsed = parse_index(data, shown)
             memo[f"index {path}"] = (data, parsed)
             found = parsed.copy()
         found.mtime = mtime

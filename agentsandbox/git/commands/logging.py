@@ -909,6 +909,8 @@ def _print_objects(git: Invocation, commits: list[str], hidden: list[str]) -> No
                 git.budget.nested(partial(walk, oid, base + name + b"/"))
             elif kind == "blob" and oid not in seen:
                 seen.add(oid)
+                if oid not in objects:
+                    raise Fatal(f"missing blob object '{oid}'")
                 git.write(encode(f"{oid} ") + base + name + b"\n")
 
     for commit in commits:

@@ -5,11 +5,20 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from agentsandbox.git.errors import BadUsage, Fatal, GitError, MissingObject, Quit, WrongUsage
+from agentsandbox.git.errors import (
+    BadUsage,
+    CorruptObject,
+    Fatal,
+    GitError,
+    MissingObject,
+    Quit,
+    WrongUsage,
+)
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import (
     TYPES,
+    ObjectStore,
     format_commit,
     is_directory,
     object_name,
@@ -190,13 +199,17 @@ def _show_object(git: Invocation, mode: str, operands: list[str]) -> int:
     if mode == "e":
         return 0 if oid in objects else 1
     if not mode:
-        peeled = objects.peel(oid, kind)
+        try:
+            is_blob = kind == "blob" and objects.header(oid)[0] == "blob"
+            peeled = oid if is_blob else objects.peel(oid, kind)
+        except MissingObject:
+            peeled = None
         if peeled is None:
             raise Fatal(f"git cat-file {name}: bad file")
-        git.write(objects.read(peeled)[1])
+        git.write(_content(objects, peeled))
         return 0
     try:
-        kind, data = objects.read(oid)
+        kind, size = objects.header(oid)
     except MissingObject:
         raise Fatal(
             "git cat-file: could not get object info"
@@ -206,14 +219,23 @@ def _show_object(git: Invocation, mode: str, operands: list[str]) -> int:
     if mode == "t":
         git.print(kind)
     elif mode == "s":
-        git.print(str(len(data)))
+        git.print(str(size))
     elif kind == "tree":
         for entry_name, entry_mode, entry in objects.tree(oid):
             shown = f"{mode_text(entry_mode)} {kind_of_mode(entry_mode)} {entry}"
             git.print(f"{shown}\t{quote_path(entry_name)}")
     else:
-        git.write(data)
+        git.write(_content(objects, oid))
     return 0
+
+
+def _content(objects: ObjectStore, oid: str) -> bytes:
+    try:
+        return objects.read(oid)[1]
+    except CorruptObject:
+        if objects.header(oid)[0] != "blob":
+            raise
+        raise Fatal(f"unable to stream {oid} to stdout") from None
 
 
 class _Batch:
@@ -311,10 +333,11 @@ class _Batch:
         return expand_elements(self.format, value, "format ", literals=False)
 
     def _show(self, text: str, oid: str, rest: str) -> None:
-        kind, data = self.git.repository.objects.read(oid)
-        self.git.print(self._expand(oid, kind, len(data), rest))
+        objects = self.git.repository.objects
+        kind, size = objects.header(oid)
+        self.git.print(self._expand(oid, kind, size, rest))
         if self.content:
-            self.git.write(data + b"\n")
+            self.git.write(objects.read(oid)[1] + b"\n")
 
 
 def hash_object(git: Invocation, words: list[str]) -> int:
@@ -413,7 +436,12 @@ def ls_tree(git: Invocation, words: list[str]) -> int:
     objects = repository.objects
     name, *paths = options.operands
     oid = resolve(git, name, kind="tree")
-    tree = objects.peel(oid, "tree")
+    try:
+        tree = objects.peel(oid, "tree")
+        if tree is not None:
+            objects.tree(tree)
+    except MissingObject:
+        tree = None
     if tree is None:
         raise Fatal("not a tree object")
     whole = options.on("full-tree")

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.git.errors import BadUsage, Fatal, GitError, Quit
+from agentsandbox.git.errors import (
+    BadUsage,
+    CorruptObject,
+    Fatal,
+    GitError,
+    MissingObject,
+    Quit,
+)
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.options import parse_options
@@ -474,8 +481,17 @@ def for_each_ref(git: Invocation, words: list[str]) -> int:
         if int(count) <= 0:
             raise BadUsage(f"invalid --count argument: `{count}'") if int(count) < 0 else Quit(0)
         items = items[: int(count)]
+    lines = []
     for name, oid in items:
-        git.write(encode(format.expand(name, oid) + "\n"))
+        try:
+            lines.append(encode(format.expand(name, oid) + "\n"))
+        except CorruptObject as error:
+            git.say(error.reasons)
+            raise Fatal(f"missing object {error.oid} for {name}") from None
+        except MissingObject as missing:
+            raise Fatal(f"missing object {missing.oid} for {name}") from None
+    for line in lines:
+        git.write(line)
     return 0
 
 

@@ -171,6 +171,9 @@ def status(git: Invocation, words: list[str]) -> int:
         entry.mode == SUBMODULE for entry in repository.index()
     ):
         raise Fatal("--ignore-submodules is not supported in this sandbox")
+    head = repository.head()
+    if head is not None and head not in repository.objects:
+        raise Fatal("bad object HEAD")
     found = Status(
         git,
         least=least,

@@ -7,7 +7,7 @@ import re
 from agentsandbox.git.branches import set_upstream
 from agentsandbox.git.commands.adding import pathspec_words
 from agentsandbox.git.commands.comparing import tree_to_worktree
-from agentsandbox.git.errors import Fatal, Quit
+from agentsandbox.git.errors import Fatal, MissingObject, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.index import Entry
@@ -696,6 +696,7 @@ def _restore(
                 )
                 raise Quit(1)
     count = 0
+    broken = False
     for path, (mode, oid) in chosen.items():
         known = index.get(path)
         fresh: Entry | None = known
@@ -716,7 +717,16 @@ def _restore(
                     or (work.is_changed(known, info))
                 ):
                     count += 1
-                fresh = work.write(path, mode, oid)
+                try:
+                    fresh = work.write(path, mode, oid)
+                except MissingObject:
+                    git.error(f"unable to read sha1 file of {decode(path)} ({oid})")
+                    work.remove(path)
+                    if staged:
+                        index.set_replacing(Entry(path, mode, oid))
+                    broken = True
+                    count -= 1
+                    continue
                 if path in unmerged and before is None:
                     continue
                 if staged or (known is not None and (known.mode, known.oid) == (mode, oid)):
@@ -734,6 +744,8 @@ def _restore(
                 work.remove(path)
             count += 1
     repository.write_index(index)
+    if broken:
+        raise Quit(255)
     return count, tree
 
 
