@@ -8,12 +8,13 @@ from agentsandbox.git.paths import Pathspec, mode_text, quote_path, relative_to
 from agentsandbox.git.pretty import shorten_ref
 from agentsandbox.git.revisions import upstream_of
 from agentsandbox.git.trees import Delta, diff_index
-from agentsandbox.git.worktree import Worktree, scan_worktree
+from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeGuard
 
     from agentsandbox.git.invocation import Invocation
 
@@ -92,6 +93,37 @@ class Status:
             old = 0 if entry.intends else entry.mode
             status = "A" if entry.intends and kind != "D" else kind
             self.changed.append(Delta(path, old, entry.oid, mode, "", status))
+        if renames and any(one.status == "D" for one in self.changed):
+            self._find_moves(least)
+
+    def _find_moves(self, least: int) -> None:
+        """Show a file that was moved in the worktree as that.
+
+        Where it went is a file that is to be added, or one with conflicts: then only those count.
+        """
+        from agentsandbox.git.diff.options import DiffOptions
+        from agentsandbox.git.diff.printing import DiffPrinter
+
+        tree = Worktree(self.repository)
+        targets = [
+            Delta(one.path, 0, NULL, mode_of(info), "", "A")
+            for one in self.conflicts
+            if (info := tree.stat(one.path)) is not None and not info.is_dir
+        ]
+        gone = [one for one in self.changed if one.status == "D"]
+        new = [one for one in self.changed if one.status == "A"]
+        if not targets and not new:
+            return
+        options = DiffOptions()
+        options.renames, options.least = 1, least
+        printer = DiffPrinter(self.git, options, worktree=tree)
+        sides = [Delta(one.old_path, one.old_mode, one.old_oid, 0, NULL, "D") for one in gone]
+        found = printer.prepare(sorted([*sides, *new, *targets], key=lambda one: one.new_path))
+        moved = {one.old_path for one in found if one.status == "R"}
+        conflicted = {one.new_path for one in targets}
+        kept = [one for one in self.changed if one not in new and one.old_path not in moved]
+        kept += [one for one in found if one.status in "RA" and one.new_path not in conflicted]
+        self.changed = sorted(kept, key=lambda one: one.new_path)
 
     def _conflicts(self, wanted: Pathspec) -> list[Conflict]:
         found: list[Conflict] = []
@@ -118,6 +150,11 @@ class Status:
                 self.repository.write_index(self.index)
             except OSError:
                 return
+
+
+def _is_move(delta: object) -> TypeGuard[Delta]:
+    """Whether a change is a rename or a copy."""
+    return isinstance(delta, Delta) and delta.status in "RC"
 
 
 class StatusPrinter:
@@ -308,10 +345,13 @@ class StatusPrinter:
         self._hint('use "git restore <file>..." to discard changes in working directory')
         for delta in changed:
             label = _LABELS[delta.status]
+            name = self._shown(delta.new_path)
+            if _is_move(delta):
+                name = f"{self._shown(delta.old_path)} -> {name}"
             extra = ""
             if delta.new_mode == 0o160000 and delta.status == "M":
                 extra = " (new commits)"
-            self._add(f"\t{label}{self._shown(delta.new_path)}{extra}")
+            self._add(f"\t{label}{name}{extra}")
         self._add("")
 
     def _others(self, title: str, command: str, paths: list[bytes]) -> None:
@@ -376,9 +416,10 @@ class StatusPrinter:
 
         pairs = self._pairs()
         rows: list[tuple[bytes, bytes]] = []
-        for path, (first, second, delta, _) in pairs.items():
+        for path, (first, second, staged, changed) in pairs.items():
             code = encode(f"{first}{second} ")
-            if isinstance(delta, Delta) and delta.status in "RC":
+            delta = next((one for one in (staged, changed) if _is_move(one)), None)
+            if delta is not None:
                 if nul:
                     rows.append((path, code + name(path) + b"\0" + delta.old_path))
                 else:
@@ -470,11 +511,16 @@ class StatusPrinter:
         sub = "N..."
         if 0o160000 in (head_mode, index_mode, work_mode):
             sub = "SC.." if isinstance(changed, Delta) else "S..."
+        moved = next((one for one in (staged, changed) if _is_move(one)), None)
+        if moved is not None and moved is not staged:
+            head_mode, head_oid = moved.old_mode, moved.old_oid
+            index_mode, index_oid = head_mode, head_oid
+            modes = f"{mode_text(head_mode)} {mode_text(index_mode)} {mode_text(work_mode)}"
         head = f"{code} {sub} {modes} {head_oid} {index_oid} "
-        if isinstance(staged, Delta) and staged.status in "RC":
-            score = f"{staged.status}{staged.score * 100 // 60000} "
+        if moved is not None:
+            score = f"{moved.status}{moved.score * 100 // 60000} "
             between = b"\0" if nul else b"\t"
-            return encode(f"2 {head}{score}") + name(path) + between + name(staged.old_path)
+            return encode(f"2 {head}{score}") + name(path) + between + name(moved.old_path)
         return encode(f"1 {head}") + name(path)
 
     def _branch_headers(self) -> list[str]:
