@@ -109,6 +109,8 @@ class Pretty:
         self.note_of: Callable[[str], str] = lambda oid: ""
         self.describe: Callable[[str, str], str | None] | None = None
         """Returns %(describe:OPTIONS) of a commit, None for wrong options."""
+        self.uses_mailmap = repository.config.flag("log.mailmap", True)
+        """Whether headers show names and addresses by the mail map."""
         self.graph_width = 0
         """The columns that a graph takes at the left."""
         self.abbrev = repository.abbrev
@@ -141,7 +143,7 @@ class Pretty:
     def header(self, commit: Commit, format: str) -> list[str]:
         """Return the lines between "commit …" and the message."""
         author, committer = Person(commit.author), Person(commit.committer)
-        if format != "raw":
+        if format != "raw" and self.uses_mailmap:
             author, committer = self.mailmap.apply(author), self.mailmap.apply(committer)
         parents = self.repository.parents(commit.oid)
         lines = []
@@ -279,29 +281,67 @@ def find_decorations(repository: Repository) -> dict[str, list[tuple[str, str]]]
 
 
 class Mailmap:
-    """Names and addresses as the file `.mailmap` says they should be shown."""
+    """Names and addresses as they should be shown (gitmailmap(5)).
+
+    They come from `.mailmap`, then from mailmap.blob (`HEAD:.mailmap` in a bare repository) and
+    mailmap.file; what comes later holds.
+    """
 
     def __init__(self, repository: Repository) -> None:
         self.rules: dict[tuple[str, str], tuple[str, str]] = {}
-        text = ""
+        self.repository = repository
+        config = repository.config
+        blob = config.get("mailmap.blob")
         if repository.worktree is not None:
             path = f"{repository.worktree.rstrip('/')}/.mailmap"
             try:
                 if repository.fs.stat(path, follow=False).is_file:
-                    text = repository.fs.read_text(path)
+                    self._read(repository.fs.read_text(path))
             except OSError:
                 pass
+        elif not blob:
+            blob = "HEAD:.mailmap"
+        if blob:
+            self._read_blob(blob)
+        if file := config.get("mailmap.file"):
+            try:
+                self._read(repository.fs.read_text(repository.git.path(config.expand(file))))
+            except OSError:
+                pass
+
+    def _read_blob(self, name: str) -> None:
+        from agentsandbox.git.invocation import Invocation
+        from agentsandbox.git.revisions import Resolver
+
+        git, objects = self.repository.git, self.repository.objects
+        oid = Resolver(git).find(name) if isinstance(git, Invocation) else None
+        if oid is None or oid not in objects:
+            return
+        if objects.type_of(oid) != "blob":
+            git.error(f"mailmap is not a blob: {name}")
+            return
+        self._read(decode(objects.blob(oid)))
+
+    def _read(self, text: str) -> None:
         for line in text.split("\n"):
-            repository.git.budget.step()
-            found = re.fullmatch(r"([^<]*+)<([^<>]*+)>(?:([^<]*+)<([^<>]*+)>)?+\s*+(?:#.*)?", line)
-            if found is None or found[1].lstrip().startswith("#"):
+            self.repository.git.budget.step()
+            if line.startswith("#"):
+                continue
+            found = re.match(r"([^<]*+)<([^<>]*+)>(?:([^<]*+)<([^<>]*+)>)?+", line)
+            if found is None:
                 continue
             name, mail, old_name, old_mail = found.groups()
             name, old_name = name.strip(), (old_name or "").strip()
             if old_mail is None:
-                self.rules["", mail.lower()] = (name or "", "")
+                self._add("", mail, name, "")
             else:
-                self.rules[(old_name or "").lower(), old_mail.lower()] = (name or "", mail)
+                self._add(old_name, old_mail, name, mail)
+
+    def _add(self, old_name: str, old_mail: str, name: str, mail: str) -> None:
+        """Note a rule; what it leaves open stays as an earlier one says."""
+        key = (old_name.lower(), old_mail.strip().lower())
+        before = self.rules.get(key, ("", ""))
+        self.rules[key] = (name or before[0], mail.strip() or before[1])
 
     def apply(self, person: Person) -> Person:
         """Return a person with the name and address to show."""

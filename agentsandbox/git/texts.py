@@ -211,3 +211,36 @@ def text_width(text: str) -> int:
         0 if combining(each) or each < " " else 2 if east_asian_width(each) in "WF" else 1
         for each in text
     )
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a command line in the configuration; ValueError if it is cut off."""
+    found: list[str] = []
+    word: list[str] | None = None
+    quote = ""
+    at = 0
+    while at < len(text):
+        character = text[at]
+        if not quote and character in " \t\n":
+            if word is not None:
+                found.append("".join(word))
+                word = None
+        elif not quote and character in "'\"":
+            quote = character
+            word = word or []
+        elif character == quote:
+            quote = ""
+        else:
+            if character == "\\" and quote != "'":
+                at += 1
+                if at >= len(text):
+                    raise ValueError("cmdline ends with \\")
+                character = text[at]
+            word = word or []
+            word.append(character)
+        at += 1
+    if quote:
+        raise ValueError("unclosed quote")
+    if word is not None:
+        found.append("".join(word))
+    return found

@@ -16,7 +16,7 @@ from agentsandbox.git.logs import LogPrinter
 from agentsandbox.git.paths import kind_of_mode
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.patterns import wildmatch
-from agentsandbox.git.pretty import FORMATS
+from agentsandbox.git.pretty import FORMATS, Mailmap, Person
 from agentsandbox.git.revisions import Revisions, verify_filename, verify_not_filename
 from agentsandbox.git.texts import text_search
 from agentsandbox.kernel.streams import decode, encode
@@ -108,6 +108,7 @@ class LogWords:
         self.reflogs = False
         self.merges = ""
         self.source = False
+        self.mailmap: bool = git.config.flag("log.mailmap", True)
         self.encoding: str | None = None
         """The value of --encoding; "none" and "" are the encoding of each commit."""
         self.paths: list[str] = []
@@ -319,12 +320,19 @@ class LogWords:
         greps = [self._search(each) for each in self.greps]
         objects = self.repository.objects
         encoding = output_encoding(self.repository)
+        mailmap = Mailmap(self.repository) if self.mailmap and (authors or committers) else None
+
+        def person(ident: bytes) -> bytes:
+            if mailmap is None or not mailmap.rules:
+                return _without_date(ident)
+            found = mailmap.apply(Person(ident))
+            return encode(f"{found.name} <{found.mail}>")
 
         def accepts(oid: str) -> bool:
             commit = recoded(objects.commit(oid), encoding)
-            if authors and not any(test(_without_date(commit.author)) for test in authors):
+            if authors and not any(test(person(commit.author)) for test in authors):
                 return False
-            if committers and not any(test(_without_date(commit.committer)) for test in committers):
+            if committers and not any(test(person(commit.committer)) for test in committers):
                 return False
             if not greps:
                 return True
@@ -473,8 +481,9 @@ _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "--follow": _follow, "--full-diff": _flag("full_diff"),
     "--walk-reflogs": _flag("reflogs"), "-g": _flag("reflogs"),
     "--no-decorate": _flag("decorate", "no"),
-    "--source": _flag("source"), "--use-mailmap": lambda line: None,
-    "--mailmap": lambda line: None,
+    "--source": _flag("source"), "--use-mailmap": _flag("mailmap"),
+    "--mailmap": _flag("mailmap"), "--no-use-mailmap": _flag("mailmap", False),
+    "--no-mailmap": _flag("mailmap", False),
     "--all-match": _flag("all_match"), "--invert-grep": _flag("invert"),
     "-i": _flag("ignore_case"), "--regexp-ignore-case": _flag("ignore_case"),
     "-E": _flag("extended"), "--extended-regexp": _flag("extended"),
@@ -574,6 +583,7 @@ def _printer(line: LogWords) -> LogPrinter:
     if line.decorate_refs or line.decorate_excludes:
         printer.filter_decorations(line.decorate_refs, line.decorate_excludes)
     printer.source = line.source
+    printer.pretty.uses_mailmap = line.mailmap
     if line.encoding is not None:
         printer.encoding = "" if line.encoding == "none" else line.encoding
     if line.source or "%S" in line.user_format:

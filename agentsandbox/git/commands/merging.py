@@ -24,7 +24,7 @@ from agentsandbox.git.options import parse_options
 from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.pretty import Person, Pretty
 from agentsandbox.git.revisions import Resolver, find_ref, resolve_commit
-from agentsandbox.git.texts import clean_message, subject_of
+from agentsandbox.git.texts import clean_message, split_words, subject_of
 from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.kernel.streams import decode, encode
@@ -99,6 +99,14 @@ class _Merging:
 
     def __init__(self, git: Invocation, words: list[str]) -> None:
         self.git = git
+        branch = git.repository.branch().removeprefix("refs/heads/")
+        settings = git.config.get(f"branch.{branch}.mergeoptions") or "" if branch else ""
+        try:
+            always = split_words(settings)
+        except ValueError as error:
+            raise Fatal(f"Bad branch.{branch}.mergeoptions string: {error}") from None
+        if words != ["-h"]:
+            words = [*always, *words]
         self.options = parse_options(USAGES["merge"], words)
         self.repository = git.repository
         self.repository.need_worktree()
