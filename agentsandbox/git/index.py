@@ -12,7 +12,7 @@ from binascii import hexlify
 from bisect import bisect_left
 from hashlib import sha1
 
-from agentsandbox.git.errors import Fatal
+from agentsandbox.git.errors import Fatal, Plain
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
@@ -419,18 +419,22 @@ def _forgotten(cache: TreeCache, folders: list[bytes]) -> TreeCache:
 # the file
 
 
-def parse_index(data: bytes) -> Index:
-    """Return the index that a file holds; Fatal if it is corrupt."""
+def parse_index(data: bytes, shown: str = "") -> Index:
+    """Return the index that a file holds; Fatal if it is corrupt.
+
+    As in git, the sum at its end is not compared: whoever writes a wrong one means it.
+    """
     index = Index()
     if len(data) < 32:
-        raise Fatal("index file corrupt")
+        raise Fatal(f"{shown or 'index'}: index file smaller than expected")
     signature, version, count = _HEAD.unpack_from(data)
+    reason = ""
     if signature != b"DIRC":
-        raise Fatal("index file corrupt")
-    if version not in (2, 3, 4):
-        raise Fatal(f"bad index version {version}")
-    if data[-20:] != sha1(memoryview(data)[:-20]).digest() and data[-20:] != bytes(20):
-        raise Fatal("index file corrupt")
+        reason = f"bad signature 0x{signature.hex()}"
+    elif version not in (2, 3, 4):
+        reason = f"bad index version {version}"
+    if reason:
+        raise Plain(f"error: {reason}\nfatal: index file corrupt", 128)
     if count > len(data) // _FIXED:
         raise Fatal("index file corrupt")
     try:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from agentsandbox.git.objects import Commit
     from agentsandbox.git.surroundings import Surroundings
 
 _MOST_LEVELS = 512
@@ -59,12 +60,21 @@ class Repository:
         place = git.path(objects) if objects else f"{self.common}/objects"
         self.cache: Cache = memo.setdefault(f"objects {place}", Cache())
         self.objects = ObjectStore(self.fs, place, git.budget, self.cache, git.ctx.umask)
+        self.objects.report = git.say
         self.refs = Refs(self.fs, folder, self.common, git.budget, git.ctx.umask)
         self.refs.ident = self._log_ident
         self._grafts: dict[str, tuple[str, ...]] | None = None
         self._config: Config | None = None
         self.smudge: Callable[[Index], None] = lambda index: None
         """Marks entries that may have changed unnoticed, before an index is written."""
+
+    def readable(self, oid: str) -> Commit:
+        """Return a commit with its text in the encoding of new commits, UTF-8 by default."""
+        from agentsandbox.git.encodings import recoded
+
+        return recoded(
+            self.objects.commit(oid), self.config.get("i18n.commitencoding") or "UTF-8"
+        )
 
     # settings that the format needs
 
@@ -89,8 +99,7 @@ class Repository:
             if config.get("extensions.objectformat", "sha1") != "sha1":
                 raise Fatal("repositories with SHA-256 names are not supported in this sandbox")
         logs = config.maybe("core.logallrefupdates")
-        if config.get("core.logallrefupdates") == "always":
-            logs = True
+        self.refs.logs_all = (config.get("core.logallrefupdates") or "").lower() == "always"
         self.refs.logs = logs if logs is not None else self.worktree is not None
         level = config.number("core.loosecompression", config.number("core.compression", 1))
         self.objects.level = level if -1 <= level <= 9 else 1
@@ -186,14 +195,13 @@ class Repository:
             mtime = self.fs.stat(path).mtime
         except FileNotFoundError:
             return Index()
-        if not data:
-            return Index()
         kept = memo.get(f"index {path}")
         if kept is not None and kept[0] == data:
             found: Index = kept[1].copy()
         else:
             self.git.budget.step(len(data) // 64)
-            parsed = parse_index(data)
+            shown = f"{self.shown_folder}/index" if path == f"{self.folder}/index" else path
+            parsed = parse_index(data, shown)
             memo[f"index {path}"] = (data, parsed)
             found = parsed.copy()
         found.mtime = mtime
