@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from agentsandbox.git.history import Walk
 from agentsandbox.git.patterns import wildmatch
-from agentsandbox.git.revisions import Resolver, find_ref
+from agentsandbox.git.revisions import Resolver, find_ref, interpreted
 from agentsandbox.git.texts import subject_of
 from agentsandbox.kernel.streams import decode, encode
 
@@ -64,9 +64,7 @@ def fetched_heads(repository: Repository) -> list[Head]:
 
 def _line_of(git: Invocation, name: str, oid: str) -> str:
     repository = git.repository
-    if name.startswith("@{-"):
-        before = Resolver(git).nth_branch(int(name[3:-1])) if name[3:-1].isdigit() else None
-        name = before or name
+    name = interpreted(repository, name)
     ref = find_ref(repository, name)
     if ref is not None:
         for start, kind in (

@@ -11,7 +11,7 @@ be removed because it changed, or is in the way, stays, and a warning names it.
 
 from __future__ import annotations
 
-from agentsandbox.git.errors import GitError, Plain
+from agentsandbox.git.errors import GitError, MissingObject, Plain
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.trees import flat_tree, prime_cache
@@ -107,6 +107,8 @@ class Plan:
     def __init__(self) -> None:
         self.write: dict[bytes, tuple[int, str]] = {}
         self.remove: list[bytes] = []
+        self.failed: list[bytes] = []
+        """The files whose content is not there."""
 
     def apply(self, tree: Worktree, index: Index) -> None:
         """Remove and write the files, and note them in the index."""
@@ -115,7 +117,15 @@ class Plan:
         tree.forget_parents()
         for path, (mode, oid) in self.write.items():
             known = index.get(path)
-            fresh = tree.write(path, mode, oid)
+            try:
+                fresh = tree.write(path, mode, oid)
+            except MissingObject:
+                tree.repository.git.say(
+                    f"error: unable to read sha1 file of {decode(path)} ({oid})"
+                )
+                tree.remove(path)
+                fresh = Entry(path, mode, oid)
+                self.failed.append(path)
             if known is not None and known.skips:
                 fresh.skips = True
             index.set_replacing(fresh)
@@ -387,6 +397,12 @@ class Switch:
             self.limit(self.sparse)
         if self.tree is not None and self.update:
             self.plan.apply(self.tree, index)
+            if self.plan.failed and self.action == "checkout":
+                entry = index.get(self.plan.failed[0])
+                if entry is not None:
+                    self.git.error(
+                        f"invalid object {entry.mode:06o} {entry.oid} for '{decode(entry.path)}'"
+                    )
         if self.reset or not self.refusals:
             self._prime(new)
         self.repository.write_index(index)

@@ -12,7 +12,7 @@ from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL
-from agentsandbox.git.options import Options, parse_options, refuse_absent
+from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.packing import copy_store
 from agentsandbox.git.refs import is_branch_name, is_ref_name
 from agentsandbox.git.remotes import (
@@ -50,6 +50,8 @@ git clone [<options>] [--] <repo> [<dir>]
     --depth <depth>       clone only the last commits
     --single-branch       clone only one branch
     --no-tags             clone no tags
+    --template <template-directory>
+                          a folder with the files of a new repository
     --separate-git-dir <gitdir>
                           keep the repository in another folder
     -c, --config <key=value>
@@ -134,7 +136,6 @@ def clone(git: Invocation, words: list[str]) -> int:
 
 
 def _refuse(options: Options) -> None:
-    refuse_absent(options, "clone", ("shared",))
     if options.given("recurse-submodules"):
         raise Fatal("git clone --recurse-submodules is not supported in this sandbox")
     if options.on("bare") and options.given("separate-git-dir"):
@@ -211,7 +212,10 @@ def _clone(
     git.use(repository)
     local = peer.local()
     if source.is_path and local is not None:
-        copy_store(local, repository)
+        if options.on("shared"):
+            repository.write_file("objects/info/alternates", f"{local.objects.folder}\n")
+        else:
+            copy_store(local, repository)
         change_shallow(repository, shallow_of(local), set())
     elif refs:
         tips = [*mapped.values(), *([refs["HEAD"]] if "HEAD" in refs and not single else [])]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentsandbox.git.autostash import apply_autostash, create_autostash, save_autostash
-from agentsandbox.git.commands.committing import with_trailer
 from agentsandbox.git.editor import edit
 from agentsandbox.git.errors import BadUsage, Fatal, Plain, Quit
 from agentsandbox.git.history import Walk, independent, is_ancestor, merge_bases
@@ -27,7 +26,8 @@ from agentsandbox.git.octopus import Octopus, octopus_bases
 from agentsandbox.git.options import parse_options
 from agentsandbox.git.pretty import Person, Pretty
 from agentsandbox.git.revisions import find_ref, resolve_commit
-from agentsandbox.git.texts import clean_message
+from agentsandbox.git.texts import clean_message, split_words
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.trees import write_index_tree
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.kernel.streams import decode, encode
@@ -116,7 +116,8 @@ class _Merging:
     def __init__(self, git: Invocation, words: list[str]) -> None:
         self.git = git
         self.repository = git.repository
-        self.options = parse_options(USAGES["merge"], [*self._own_options(), *words])
+        own = [] if words == ["-h"] else self._own_options()
+        self.options = parse_options(USAGES["merge"], [*own, *words])
         self._given = len(words)
         self.repository.need_worktree()
         self.favor = ""
@@ -129,10 +130,13 @@ class _Merging:
 
     def _own_options(self) -> list[str]:
         """Return the options that the configuration has for the branch."""
-        from agentsandbox.git.command import split_words
-
         branch = self.repository.branch().removeprefix("refs/heads/")
-        return split_words(self.git.config.get(f"branch.{branch}.mergeoptions"))
+        if not branch:
+            return []
+        try:
+            return split_words(self.git.config.get(f"branch.{branch}.mergeoptions"))
+        except ValueError as error:
+            raise Fatal(f"Bad branch.{branch}.mergeoptions string: {error}") from None
 
     def run(self) -> int:
         # long: one mode after the other, in git's order
