@@ -96,11 +96,20 @@ class Plan:
     def __init__(self) -> None:
         self.write: dict[bytes, tuple[int, str]] = {}
         self.remove: list[bytes] = []
+        self.submodules: set[bytes] = set()
+        """Paths of submodules among those that are removed."""
 
     def apply(self, tree: Worktree, index: Index) -> None:
         """Remove and write the files, and note them in the index."""
         for path in self.remove:
-            tree.remove(path)
+            if (
+                not tree.remove(path)
+                and path in self.submodules
+                and tree.stat(path) is not None
+            ):
+                tree.repository.git.warn(
+                    f"unable to rmdir '{decode(path)}': Directory not empty"
+                )
         tree.forget_parents()
         for path, (mode, oid) in self.write.items():
             index.set_replacing(tree.write(path, mode, oid))
@@ -271,6 +280,9 @@ class Switch:
         index = self.index
         for path, side in self._later:
             if side is None:
+                entry = index.get(path)
+                if entry is not None and entry.mode == SUBMODULE:
+                    self.plan.submodules.add(path)
                 index.remove(path)
             else:
                 entry = index.get(path)

@@ -6,9 +6,11 @@ import posixpath
 import re
 
 from agentsandbox.git.dates import approxidate
-from agentsandbox.git.errors import Fatal, Quit
+from agentsandbox.git.errors import Fatal, GitError, Quit
 from agentsandbox.git.history import merge_bases
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.nested import enter
+from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.pretty import shorten_ref
 from agentsandbox.git.revisions import Resolver, find_ref, verify_filename
@@ -377,7 +379,20 @@ def _show_cdup(parser: _Parser) -> None:
 
 
 def _superproject(parser: _Parser) -> None:
-    del parser
+    """Print the worktree around this one if that has it as a submodule."""
+    git, top = parser.git, parser.git.repository.worktree
+    if top is None or top == "/":
+        return
+    above = posixpath.dirname(top)
+    try:
+        around = enter(git, above, searches=True).find_repository()
+    except GitError:
+        return
+    if around is None or around.worktree is None:
+        return
+    path = encode(posixpath.relpath(top, around.worktree))
+    if any(entry.mode == SUBMODULE for entry in around.index().stages(path).values()):
+        parser._print(around.worktree)
 
 
 def _env_vars(parser: _Parser) -> None:

@@ -7,6 +7,7 @@ import re
 from agentsandbox.git.branches import set_upstream
 from agentsandbox.git.commands.adding import pathspec_words
 from agentsandbox.git.commands.comparing import tree_to_worktree
+from agentsandbox.git.diff.options import DiffOptions
 from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
@@ -487,7 +488,8 @@ def _show_changes(git: Invocation, commit: str | None) -> None:
         return
     repository = git.repository
     tree = Worktree(repository)
-    found = tree_to_worktree(git, tree, repository.objects.commit(commit).tree, Pathspec())
+    base = repository.objects.commit(commit).tree
+    found = tree_to_worktree(git, tree, base, Pathspec(), DiffOptions())
     for delta in found:
         git.print(f"{delta.status}\t{quote_path(delta.new_path)}")
 
@@ -502,13 +504,15 @@ def _report_only(git: Invocation, options: Options) -> int:
     """Report local changes, as `git checkout` without operands does."""
     repository = git.repository
     head = repository.head()
-    if _force(options) and head is not None:
+    if head is None:
+        raise Fatal("You are on a branch yet to be born")
+    if _force(options):
         _move_trees(git, options, head)
     if not options.on("quiet"):
         if not _force(options):
             _show_changes(git, head)
         branch = repository.branch()
-        if branch and head is not None:
+        if branch:
             _report_tracking(git, branch)
     return 0
 
@@ -638,7 +642,9 @@ def _restore(
     if before is not None:
         chosen = {path: side for path, side in before.items() if wanted.matches(path)}
         gone = [
-            entry.path for entry in index if wanted.matches(entry.path) and entry.path not in before
+            entry.path
+            for entry in index
+            if not overlay and wanted.matches(entry.path) and entry.path not in before
         ]
     else:
         gone = []
