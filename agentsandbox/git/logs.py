@@ -7,7 +7,7 @@ from agentsandbox.git.diff.printing import DiffPrinter
 from agentsandbox.git.objects import Commit
 from agentsandbox.git.paths import Pathspec
 from agentsandbox.git.patterns import wildmatch
-from agentsandbox.git.pretty import Pretty, find_decorations
+from agentsandbox.git.pretty import Pretty, find_decorations, in_utf8
 from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import Delta, diff_trees
 from agentsandbox.kernel.streams import decode, encode
@@ -291,7 +291,7 @@ class LogPrinter:
             return
         git.write(encode(self._first_line(commit, parent)))
         if self.format == "oneline":
-            text = decode(subject_of(commit.message))
+            text = decode(subject_of(in_utf8(commit).message))
             if self.reflog is not None:
                 selector, message = self.reflog
                 self.git.write(encode(f"{selector}: {message}\n"))

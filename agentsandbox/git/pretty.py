@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from copy import copy
 
 from agentsandbox.git.dates import DEFAULT, DateStyle, parse_style, parse_zone, show_date
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.objects import Commit, seconds_of
-from agentsandbox.git.texts import body_of, sanitized_subject, subject_of, wrap_text
+from agentsandbox.git.texts import body_of, recoded, sanitized_subject, subject_of, wrap_text
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -136,6 +137,7 @@ class Pretty:
 
     def header(self, commit: Commit, format: str) -> list[str]:
         """Return the lines between "commit …" and the message."""
+        commit = in_utf8(commit)
         author, committer = Person(commit.author), Person(commit.committer)
         if format != "raw":
             author, committer = self.mailmap.apply(author), self.mailmap.apply(committer)
@@ -170,6 +172,7 @@ class Pretty:
 
     def message(self, commit: Commit, format: str, *, indent: int = 4, tabs: int = 8) -> str:
         """Return the message as a built-in format shows it, indented."""
+        commit = in_utf8(commit)
         lines = commit.message.split(b"\n")
         while lines and not lines[0].strip():
             lines.pop(0)
@@ -189,7 +192,7 @@ class Pretty:
 
     def expand(self, format: str, commit: Commit) -> str:
         """Return a user's format, expanded."""
-        return _Expansion(self, commit).run(format)
+        return _Expansion(self, in_utf8(commit)).run(format)
 
     def decoration(self, oid: str) -> list[tuple[str, str]]:
         """Return the references that name a commit, as (kind, name)."""
@@ -322,6 +325,18 @@ _DATES = {
     "d": None, "D": "rfc", "r": "relative", "t": "unix", "i": "iso", "I": "iso-strict",
     "s": "short", "h": "human",
 }  # fmt: skip
+
+
+def in_utf8(commit: Commit) -> Commit:
+    """Return a commit whose people and message are in UTF-8, whatever its encoding is."""
+    charset = decode(commit.encoding)
+    if charset.lower() in ("", "utf-8", "utf8"):
+        return commit
+    made = copy(commit)
+    made.author, made.committer, made.message = (
+        encode(recoded(part, charset)) for part in (commit.author, commit.committer, commit.message)
+    )
+    return made
 
 
 class _Expansion:

@@ -192,3 +192,13 @@ def _byte(digits: str) -> int | None:
     if len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits):
         return int(digits, 16)
     return None
+
+
+def recoded(data: bytes, charset: str | None) -> str:
+    """Return bytes of a charset as text."""
+    if charset is None or charset.lower() in ("utf-8", "us-ascii", "unknown-8bit"):
+        return decode(data)
+    try:
+        return str(data, charset)
+    except (LookupError, UnicodeError):
+        return decode(data)

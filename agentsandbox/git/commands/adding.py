@@ -587,9 +587,9 @@ def mv(git: Invocation, words: list[str]) -> int:
         tree.forget_parents()
         for (entry, folder), is_file in zip(nested, files, strict=True):
             moved = decode(destination + entry.path[len(source) :])
-            if not is_dir and move_section(git, decode(entry.path), moved):
+            if move_section(git, decode(entry.path), moved):
                 staged = True
-            if folder is not None and is_file and not is_dir:
+            if folder is not None and is_file:
                 connect(git, moved, folder)
                 _reconnect(enter_path(git, moved))
     if staged:

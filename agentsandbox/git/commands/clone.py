@@ -75,7 +75,7 @@ class Source:
             found = find_repository_at(git, word)
         self.is_path = found is not None
         if found is not None:
-            self.url = posixpath.normpath(git.path(word))
+            self.url = git.path(word)
             self.peer: Peer = LocalPeer(found, self.url)
         else:
             remote = find_remote(git, word)
@@ -84,7 +84,7 @@ class Source:
             is_file = git.fs.is_file(git.path(word))
             if word not in git.ctx.host.git_remotes and "://" not in self._remote_url:
                 if is_file:
-                    self.url = posixpath.normpath(git.path(word))
+                    self.url = git.path(word)
                 elif not re.match(r"[^/]*:", self._remote_url):
                     raise Fatal(f"repository '{word}' does not exist")
 

@@ -166,11 +166,13 @@ class _Parser:
                 self._print(oid)
         elif name == "--resolve-git-dir":
             path = value if equals else pending.pop() if pending else ""
-            from agentsandbox.git.repository import is_repository
+            from agentsandbox.git.repository import is_repository, linked_folder
 
-            if not is_repository(git.fs, git.path(path)):
+            found = path if is_repository(git.fs, git.path(path)) else None
+            found = found or linked_folder(git.fs, posixpath.normpath(git.path(path)))
+            if found is None:
                 raise Fatal(f"not a gitdir '{path}'")
-            git.print(path)
+            git.print(found)
         elif name == "--show-object-format":
             git.print("sha1")
         else:
