@@ -22,6 +22,7 @@ import re
 
 from agentsandbox.git.config import ConfigFile, as_bool, read_text, rename_section, with_value
 from agentsandbox.git.errors import Fatal, Plain
+from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.repository import is_repository
 from agentsandbox.git.trees import tree_entry
@@ -241,6 +242,17 @@ def refuse_linked_file(repository: Repository) -> None:
     path = repository.work_path(encode(FILE))
     if repository.fs.exists(path, follow=False) and repository.fs.stat(path, follow=False).is_link:
         raise Fatal(f"{FILE} is a symbolic link, which is not followed in this sandbox")
+
+
+def refuse_recursion(git: Invocation, name: str) -> None:
+    """Raise if submodule.recurse asks a command to change submodules too."""
+    if git.config.flag("submodule.recurse") and any(
+        entry.mode == SUBMODULE for entry in git.repository.index()
+    ):
+        raise Fatal(
+            f"submodule.recurse is not supported by git {name} in this sandbox: "
+            "set it to false, and use git submodule update"
+        )
 
 
 # changing the file

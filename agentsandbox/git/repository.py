@@ -212,6 +212,12 @@ class Repository:
             raise
         _memo(self.git)[f"index {path}"] = (data, index.copy())
 
+    def refuse_locked_index(self) -> None:
+        """Raise if another command is changing the index."""
+        lock = f"{self.index_path}.lock"
+        if self.fs.exists(lock, follow=False):
+            raise Fatal(f"Unable to create '{lock}': File exists.\n\n{LOCKED}")
+
     def lock_index(self, path: str, index: Index) -> tuple[str, bytes]:
         """Write an index to the lock file of a path; return its name and content."""
         self.smudge(index)

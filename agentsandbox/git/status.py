@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from agentsandbox.git.config import word_as_bool
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.history import count_between
 from agentsandbox.git.modules import IgnoreRules, checked_rule, refuse_linked_path
-from agentsandbox.git.nested import enter, folder_of
+from agentsandbox.git.nested import enter, folder_of, run_git
 from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.paths import Pathspec, mode_text, quote_path, relative_to
 from agentsandbox.git.pretty import shorten_ref
@@ -246,6 +247,7 @@ class StatusPrinter:
         self._staged()
         self._unmerged()
         self._changed()
+        self._summaries()
         if status.untracked_mode != "no":
             self._others("Untracked files", "add", status.scan.untracked)
             self._others("Ignored files", "add -f", status.scan.ignored)
@@ -359,6 +361,25 @@ class StatusPrinter:
             label = _LABELS[delta.status]
             self._add(f"\t{label}{self._shown(delta.new_path)}{_submodule_changes(delta)}")
         self._add("")
+
+    def _summaries(self) -> None:
+        """Add the commits of changed submodules, if status.submoduleSummary asks for them."""
+        text = self.git.config.get("status.submodulesummary", "0")
+        on = word_as_bool(text)
+        limit = text if text.lstrip("-").isdigit() else "-1" if on else "0"
+        if limit == "0" or self.status.ignore == "all":
+            return
+        base = "HEAD^" if self.amend else "HEAD"
+        for title, words in (
+            ("Submodule changes to be committed:", ["--cached", base]),
+            ("Submodules changed but not updated:", ["--files"]),
+        ):
+            made = enter(self.git, self.repository.need_worktree(), quiet=True)
+            kind, *rest = words
+            run_git(made, ["submodule", "summary", kind, "--for-status", "-n", limit, *rest])
+            found = decode(b"".join(made.sink or []))
+            if found:
+                self._add(f"{title}\n\n{found.removesuffix(chr(10))}")
 
     def _others(self, title: str, command: str, paths: list[bytes]) -> None:
         if not paths:

@@ -132,6 +132,10 @@ class Switch:
         self.repository: Repository = git.repository
         self.tree = Worktree(self.repository) if self.repository.worktree is not None else None
         self.index = self.repository.index()
+        self.is_first = not len(self.index) and not self.repository.fs.exists(
+            self.repository.index_path
+        )
+        """Whether there is no index yet, so nothing of it can be lost."""
         self.action = action
         self.reset = reset
         self.update = update and self.tree is not None
@@ -195,7 +199,7 @@ class Switch:
         if entry is None:
             if one is not None and two is None:
                 return
-            if one is not None and two is not None and not self.reset:
+            if one is not None and two is not None and not self.reset and not self.is_first:
                 self.refusals.changed.append(path)  # removed in the index, changed in the tree
                 return
             if two is not None:

@@ -127,6 +127,7 @@ def add(git: Invocation, words: list[str]) -> int:
         return 0
     wanted = parse_pathspec(git, operands) if operands else Pathspec()
     tree = Worktree(repository)
+    repository.refuse_locked_index()
     index = repository.index()
     for item in wanted.items:
         if item.literal:
@@ -383,12 +384,15 @@ def rm(git: Invocation, words: list[str]) -> int:
     if options.on("dry-run"):
         return 0
     if not cached:
-        staged = False
+        staged = removed = False
         for path in paths:
             if path in submodules:
                 staged = _remove_submodule(git, tree, path) or staged
-            else:
-                tree.remove(path)
+                removed = True
+            elif tree.remove(path) or tree.stat(path) is None:
+                removed = True
+            elif not removed:
+                raise Fatal(f"git rm: '{decode(path)}': Is a directory")
         if staged:
             stage_modules(tree, index)
     repository.write_index(index)

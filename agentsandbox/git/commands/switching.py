@@ -13,6 +13,7 @@ from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec, quote_path
@@ -138,7 +139,7 @@ class Target:
 def checkout(git: Invocation, words: list[str]) -> int:
     # long: branches and files share one command line
     options = parse_options(USAGES["checkout"], words)
-    _refuse(options, "checkout")
+    _refuse(git, options, "checkout")
     repository = git.repository
     repository.need_worktree()
     operands = list(options.operands)
@@ -195,11 +196,13 @@ def checkout(git: Invocation, words: list[str]) -> int:
     return _switch(git, options, target, branch)
 
 
-def _refuse(options: Options, name: str) -> None:
+def _refuse(git: Invocation, options: Options, name: str) -> None:
     if options.on("patch"):
         raise Fatal(f"git {name} --patch needs a terminal; name the files instead")
     if options.on("recurse-submodules"):
         raise Fatal(f"git {name} --recurse-submodules is not supported in this sandbox")
+    if not options.given("recurse-submodules"):
+        refuse_recursion(git, name)
     if options.on("merge") and name != "restore":
         raise Fatal(f"git {name} --merge is not supported in this sandbox; use git stash")
 
@@ -285,7 +288,7 @@ def _target(git: Invocation, name: str, *, detach: bool) -> Target | None:
 def switch(git: Invocation, words: list[str]) -> int:
     # long: one form after the other
     options = parse_options(USAGES["switch"], words)
-    _refuse(options, "switch")
+    _refuse(git, options, "switch")
     repository = git.repository
     repository.need_worktree()
     if options.on("discard-changes"):
@@ -724,7 +727,7 @@ def _restore(
 
 def restore(git: Invocation, words: list[str]) -> int:
     options = parse_options(USAGES["restore"], words)
-    _refuse(options, "restore")
+    _refuse(git, options, "restore")
     repository = git.repository
     repository.need_worktree()
     options.operands = pathspec_words(git, options)
