@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from agentsandbox.git.diff.options import DiffOptions
 from agentsandbox.git.diff.printing import DiffPrinter
+from agentsandbox.git.encodings import find_codec, output_encoding, recoded
 from agentsandbox.git.objects import Commit
 from agentsandbox.git.paths import Pathspec
 from agentsandbox.git.patterns import wildmatch
-from agentsandbox.git.pretty import Pretty, find_decorations, in_utf8
+from agentsandbox.git.pretty import Pretty, find_decorations
 from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import Delta, diff_trees
 from agentsandbox.kernel.streams import decode, encode
@@ -58,6 +59,8 @@ class LogPrinter:
         self.followed: dict[str, list[Delta]] = {}
         """The changes of the file that is followed, by commit."""
         self.source = False
+        self.encoding = output_encoding(self.repository)
+        """The encoding of what is printed."""
         self.always = False
         """Whether commits without differences are shown in spite of a pickaxe and such."""
         self.graph: Graph | None = None
@@ -123,7 +126,7 @@ class LogPrinter:
 
     def show(self, oid: str) -> None:
         """Print one commit with its differences."""
-        commit = self.repository.objects.commit(oid)
+        commit = recoded(self.repository.objects.commit(oid), self.encoding)
         if self.graph is not None:
             self.graph.update(oid)
         if not self.options.formats:
@@ -280,9 +283,11 @@ class LogPrinter:
             git.write(b"\0" if self.options.nul else b"\n")
         self.shown_one = True
         if self.graph is not None:
-            git.write(encode(self.graph.commit_lines()))
+            left = self.graph.commit_lines()
+            git.write(encode(left))
+            self.pretty.graph_width = len(left.rpartition("\n")[2])
         if self.format == "user":
-            body = self.pretty.expand(self.user_format, commit)
+            body = self._expanded(commit.oid)
             if self.rev_list:
                 git.write(encode(f"commit {self._shown_name(commit.oid)}\n"))
                 if not self.user_format:
@@ -291,7 +296,7 @@ class LogPrinter:
             return
         git.write(encode(self._first_line(commit, parent)))
         if self.format == "oneline":
-            text = decode(subject_of(in_utf8(commit).message))
+            text = decode(subject_of(commit.message))
             if self.reflog is not None:
                 selector, message = self.reflog
                 self.git.write(encode(f"{selector}: {message}\n"))
@@ -311,6 +316,18 @@ class LogPrinter:
         if self.notes is not None:
             body += self.notes.shown(commit.oid)
         self._message(body)
+
+    def _expanded(self, oid: str) -> str:
+        """Return a user's format, expanded as UTF-8 and then put into the encoding of the log."""
+        commit = self.repository.objects.commit(oid)
+        text = self.pretty.expand(self.user_format, recoded(commit, "UTF-8"))
+        codec = find_codec(self.encoding) if self.encoding != "UTF-8" else None
+        if codec in (None, "utf-8"):
+            return text
+        try:
+            return decode(text.encode(codec))
+        except UnicodeError:
+            return text
 
     def _first_line(self, commit: Commit, parent: str | None) -> str:
         text = "" if self.format == "oneline" else "commit "

@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 
 from agentsandbox.git.errors import GitError
-from agentsandbox.git.texts import recoded
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -120,8 +119,18 @@ def _header(message: Message, name: str) -> str:
         pieces = [(text, None)]
     made = []
     for piece, charset in pieces:
-        made.append(piece if isinstance(piece, str) else recoded(piece, charset))
+        made.append(piece if isinstance(piece, str) else _recoded(piece, charset))
     return " ".join("".join(made).split())
+
+
+def _recoded(data: bytes, charset: str | None) -> str:
+    """Return bytes of a charset as text."""
+    if charset is None or charset.lower() in ("utf-8", "us-ascii", "unknown-8bit"):
+        return decode(data)
+    try:
+        return str(data, charset)
+    except (LookupError, UnicodeError):
+        return decode(data)
 
 
 def _text_of(message: Message) -> tuple[bytes, str | None]:
@@ -203,7 +212,7 @@ def _read_body(found: Mail, data: bytes, charset: str | None, how: HowToRead) ->
     headers, seen = True, False
     at = 0
     while at < len(lines) and not _is_break(lines[at]):
-        line = recoded(lines[at], charset)
+        line = _recoded(lines[at], charset)
         at += 1
         if headers:
             if not line.strip() and not message:

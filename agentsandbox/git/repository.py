@@ -11,6 +11,7 @@ from agentsandbox.git.errors import Fatal, GitError, Plain
 from agentsandbox.git.index import Index, format_index, parse_index
 from agentsandbox.git.objects import Cache, ObjectStore, is_object_name
 from agentsandbox.git.refs import LOCKED, Refs
+from agentsandbox.kernel.fs.base import raise_failure
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from agentsandbox.git.objects import Commit
     from agentsandbox.git.surroundings import Surroundings
 
 _MOST_LEVELS = 512
@@ -60,6 +62,7 @@ class Repository:
         place = git.path(objects) if objects else f"{self.common}/objects"
         self.cache: Cache = memo.setdefault(f"objects {place}", Cache())
         self.objects = ObjectStore(self.fs, place, git.budget, self.cache, git.ctx.umask)
+        self.objects.report = git.say
         self.refs = Refs(self.fs, folder, self.common, git.budget, git.ctx.umask)
         self.refs.ident = self._log_ident
         self._grafts: dict[str, tuple[str, ...]] | None = None
@@ -68,6 +71,14 @@ class Repository:
         """What `.gitmodules` says, once it was read."""
         self.smudge: Callable[[Index], None] = lambda index: None
         """Marks entries that may have changed unnoticed, before an index is written."""
+
+    def readable(self, oid: str) -> Commit:
+        """Return a commit with its text in the encoding of new commits, UTF-8 by default."""
+        from agentsandbox.git.encodings import recoded
+
+        return recoded(
+            self.objects.commit(oid), self.config.get("i18n.commitencoding") or "UTF-8"
+        )
 
     # settings that the format needs
 
@@ -92,8 +103,7 @@ class Repository:
             if config.get("extensions.objectformat", "sha1") != "sha1":
                 raise Fatal("repositories with SHA-256 names are not supported in this sandbox")
         logs = config.maybe("core.logallrefupdates")
-        if config.get("core.logallrefupdates") == "always":
-            logs = True
+        self.refs.logs_all = (config.get("core.logallrefupdates") or "").lower() == "always"
         self.refs.logs = logs if logs is not None else self.worktree is not None
         level = config.number("core.loosecompression", config.number("core.compression", 1))
         self.objects.level = level if -1 <= level <= 9 else 1
@@ -133,7 +143,8 @@ class Repository:
         """Return the text of a file in the `.git` folder, None if it is missing."""
         try:
             return self.fs.read_text(self.file(name))
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return None
 
     def write_file(self, name: str, data: bytes | str) -> None:
@@ -188,14 +199,13 @@ class Repository:
             mtime = self.fs.stat(path).mtime
         except FileNotFoundError:
             return Index()
-        if not data:
-            return Index()
         kept = memo.get(f"index {path}")
         if kept is not None and kept[0] == data:
             found: Index = kept[1].copy()
         else:
             self.git.budget.step(len(data) // 64)
-            parsed = parse_index(data)
+            shown = f"{self.shown_folder}/index" if path == f"{self.folder}/index" else path
+            parsed = parse_index(data, shown)
             memo[f"index {path}"] = (data, parsed)
             found = parsed.copy()
         found.mtime = mtime
@@ -299,7 +309,8 @@ def _memo(git: Surroundings) -> dict[str, Any]:
 def _common_folder(fs: Any, folder: str) -> str:
     try:
         text = fs.read_text(f"{folder}/commondir").strip()
-    except OSError:
+    except OSError as error:
+        raise_failure(error)
         return folder
     return posixpath.normpath(text if text.startswith("/") else f"{folder}/{text}")
 
@@ -317,7 +328,8 @@ def is_repository(fs: Any, folder: str) -> bool:
         if fs.stat(path, follow=False).is_link:
             return bool(fs.readlink(path).startswith("refs/"))
         text = fs.read_text(path)
-    except OSError:
+    except OSError as error:
+        raise_failure(error)
         return False
     return bool(re.match(r"ref:\s*refs/|[0-9a-f]{40}", text))
 
@@ -365,7 +377,8 @@ def linked_folder(fs: Any, path: str) -> str | None:
         if not fs.is_file(path) or fs.stat(path).size > _MOST_NAMED:
             return None
         text = fs.read_text(path)
-    except OSError:
+    except OSError as error:
+        raise_failure(error)
         return None
     target = text[8:].rstrip("\n\r")
     if not text.startswith("gitdir: ") or not target:

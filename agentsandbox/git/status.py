@@ -18,6 +18,7 @@ from agentsandbox.kernel.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeGuard
 
     from agentsandbox.git.index import Entry
     from agentsandbox.git.invocation import Invocation
@@ -151,6 +152,37 @@ class Status:
                 changed, delta.dirt = self.scan.submodules[path]
                 delta.new_oid = "" if changed else entry.oid
             self.changed.append(delta)
+        if renames and any(one.status == "D" for one in self.changed):
+            self._find_moves(least)
+
+    def _find_moves(self, least: int) -> None:
+        """Show a file that was moved in the worktree as that.
+
+        Where it went is a file that is to be added, or one with conflicts: then only those count.
+        """
+        from agentsandbox.git.diff.options import DiffOptions
+        from agentsandbox.git.diff.printing import DiffPrinter
+
+        tree = Worktree(self.repository)
+        targets = [
+            Delta(one.path, 0, NULL, mode_of(info), "", "A")
+            for one in self.conflicts
+            if (info := tree.stat(one.path)) is not None and not info.is_dir
+        ]
+        gone = [one for one in self.changed if one.status == "D"]
+        new = [one for one in self.changed if one.status == "A"]
+        if not targets and not new:
+            return
+        options = DiffOptions()
+        options.renames, options.least = 1, least
+        printer = DiffPrinter(self.git, options, worktree=tree)
+        sides = [Delta(one.old_path, one.old_mode, one.old_oid, 0, NULL, "D") for one in gone]
+        found = printer.prepare(sorted([*sides, *new, *targets], key=lambda one: one.new_path))
+        moved = {one.old_path for one in found if one.status == "R"}
+        conflicted = {one.new_path for one in targets}
+        kept = [one for one in self.changed if one not in new and one.old_path not in moved]
+        kept += [one for one in found if one.status in "RA" and one.new_path not in conflicted]
+        self.changed = sorted(kept, key=lambda one: one.new_path)
 
     def _look(self) -> Looking:
         default = "untracked" if self.untracked_mode == "no" else "none"
@@ -212,6 +244,11 @@ def _state_letters(delta: Delta | None) -> str:
     return f"S{commits}{modified}{'U' if delta.dirt & UNTRACKED else '.'}"
 
 
+def _is_move(delta: object) -> TypeGuard[Delta]:
+    """Whether a change is a rename or a copy."""
+    return isinstance(delta, Delta) and delta.status in "RC"
+
+
 class StatusPrinter:
     """Prints a status."""
 
@@ -226,6 +263,9 @@ class StatusPrinter:
         self.color = False
         self.lines: list[str] = []
         self.comment = comment
+        """The character of comments in the text of an editor, "" elsewhere."""
+        self.mark = comment
+        """What each line begins with."""
         self.whence = "commit"
         self.amend = False
         self.no_commit_line = self.for_commit = False
@@ -236,8 +276,8 @@ class StatusPrinter:
 
     # the long form
 
-    def long(self) -> str:
-        """Return the long form."""
+    def long(self, staged: list[Delta] | None = None, *, twice: bool = False) -> str:
+        """Return the long form; if `staged` is given, print it with a patch and return the end."""
         status = self.status
         self._head()
         if status.is_initial and not self.no_commit_line:
@@ -254,19 +294,60 @@ class StatusPrinter:
         elif status.has_staged:
             hint = " (use -u option to show untracked files)" if self.hints else ""
             self._add(f"Untracked files not listed{hint}")
+        if staged is not None:
+            self.verbose(staged, twice=twice)
         if not self.comment:
+            mark, self.mark = self.mark, ""
             self._conclusion()
+            self.mark = mark
         if self.show_stash:
             count = len(self.repository.refs.read_log("refs/stash"))
             if count:
                 self._add(f"Your stash currently has {count} entr{'y' if count == 1 else 'ies'}")
         return "".join(self.lines)
 
-    def _add(self, text: str) -> None:
+    def verbose(self, staged: list[Delta], *, twice: bool) -> None:
+        """Print the changes that are staged as a patch; `twice`: also those that are not."""
+        prefixes = None
+        if twice and self.status.has_staged:
+            if self.comment:
+                self._add("")
+            self._add("Changes to be committed:")
+            prefixes = ("c/", "i/")
+        self._patch(staged, prefixes)
+        if twice and self.status.changed:
+            self._add("-" * 50)
+            self._add("Changes not staged for commit:")
+            worktree = [
+                Delta(one.new_path, one.old_mode, one.old_oid, one.new_mode,
+                      "" if one.new_mode else NULL, one.status)
+                for one in self.status.changed
+            ]  # fmt: skip
+            self._patch(worktree, ("i/", "w/"))
+
+    def _patch(self, deltas: list[Delta], prefixes: tuple[str, str] | None) -> None:
+        from agentsandbox.git.diff.options import DiffOptions
+        from agentsandbox.git.diff.printing import DiffPrinter
+
+        self.git.write(encode("".join(self.lines)))
+        self.lines.clear()
+        options = DiffOptions()
+        options.formats.add("patch")
         if self.comment:
+            options.color = "never"
+        options.configure(self.git)
+        if prefixes is not None:
+            options.prefixes = prefixes
+        printer = DiffPrinter(
+            self.git, options, worktree=Worktree(self.repository), mnemonic=("c/", "i/")
+        )
+        printer.print(printer.prepare(deltas))
+
+    def _add(self, text: str) -> None:
+        if self.mark:
             for line in text.split("\n"):
                 space = "" if not line or line.startswith("\t") else " "
-                self.lines.append(f"{self.comment}{space}{line}\n")
+                self.lines.append(f"{self.mark}{space}{line}\n")
         else:
             self.lines.append(f"{text}\n")
 
@@ -359,7 +440,10 @@ class StatusPrinter:
             self._hint("commit or discard the untracked or modified content in submodules")
         for delta in changed:
             label = _LABELS[delta.status]
-            self._add(f"\t{label}{self._shown(delta.new_path)}{_submodule_changes(delta)}")
+            name = self._shown(delta.new_path)
+            if _is_move(delta):
+                name = f"{self._shown(delta.old_path)} -> {name}"
+            self._add(f"\t{label}{name}{_submodule_changes(delta)}")
         self._add("")
 
     def _summaries(self) -> None:
@@ -446,9 +530,10 @@ class StatusPrinter:
 
         pairs = self._pairs(letters=not porcelain)
         rows: list[tuple[bytes, bytes]] = []
-        for path, (first, second, delta, _) in pairs.items():
+        for path, (first, second, staged, changed) in pairs.items():
             code = encode(f"{first}{second} ")
-            if isinstance(delta, Delta) and delta.status in "RC":
+            delta = next((one for one in (staged, changed) if _is_move(one)), None)
+            if delta is not None:
                 if nul:
                     rows.append((path, code + name(path) + b"\0" + delta.old_path))
                 else:
@@ -539,11 +624,16 @@ class StatusPrinter:
         sub = "N..."
         if SUBMODULE in (head_mode, index_mode, work_mode):
             sub = _state_letters(changed if isinstance(changed, Delta) else None)
+        moved = next((one for one in (staged, changed) if _is_move(one)), None)
+        if moved is not None and moved is not staged:
+            head_mode, head_oid = moved.old_mode, moved.old_oid
+            index_mode, index_oid = head_mode, head_oid
+            modes = f"{mode_text(head_mode)} {mode_text(index_mode)} {mode_text(work_mode)}"
         head = f"{code} {sub} {modes} {head_oid} {index_oid} "
-        if isinstance(staged, Delta) and staged.status in "RC":
-            score = f"{staged.status}{staged.score * 100 // 60000} "
+        if moved is not None:
+            score = f"{moved.status}{moved.score * 100 // 60000} "
             between = b"\0" if nul else b"\t"
-            return encode(f"2 {head}{score}") + name(path) + between + name(staged.old_path)
+            return encode(f"2 {head}{score}") + name(path) + between + name(moved.old_path)
         return encode(f"1 {head}") + name(path)
 
     def _branch_headers(self) -> list[str]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from agentsandbox.git.encodings import recoded
 from agentsandbox.git.errors import GitError
 from agentsandbox.git.history import Walk, is_ancestor
 from agentsandbox.git.modules import linked_part
 from agentsandbox.git.nested import enter, folder_of
-from agentsandbox.git.pretty import in_utf8
 from agentsandbox.git.texts import subject_of
 from agentsandbox.kernel.streams import decode, encode
 
@@ -106,10 +106,10 @@ def _resolutions(inner: Repository, ours: str, theirs: str) -> str:
         for one in merges
         if not any(other != one and is_ancestor(inner, other, one) for other in merges)
     ]
-    lines = [
-        f"    {inner.short(oid)} {decode(subject_of(in_utf8(inner.objects.commit(oid)).message))}\n"
-        for oid in first
-    ]
+    lines = []
+    for oid in first:
+        commit = recoded(inner.objects.commit(oid), "UTF-8")
+        lines.append(f"    {inner.short(oid)} {decode(subject_of(commit.message))}\n")
     if not first:
         return ""
     if len(first) == 1:

@@ -10,7 +10,7 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from agentsandbox.contract.command import CommandContext
 
@@ -97,6 +97,12 @@ class Surroundings:
         data = self.ctx.stdin.read()
         self.budget.hold_input(len(data))
         return data
+
+    def input_lines(self, end: bytes) -> Iterator[bytes]:
+        """Yield the lines of stdin, with their ends, as they come."""
+        while line := self.ctx.stdin.readline(end):
+            self.budget.charge(len(line))
+            yield line
 
     @property
     def tz(self) -> str:

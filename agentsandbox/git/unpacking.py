@@ -7,7 +7,7 @@ before all paths are checked.
 
 from __future__ import annotations
 
-from agentsandbox.git.errors import GitError, Plain
+from agentsandbox.git.errors import GitError, MissingObject, Plain
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.trees import flat_tree, prime_cache
@@ -98,6 +98,8 @@ class Plan:
         self.remove: list[bytes] = []
         self.submodules: set[bytes] = set()
         """Paths of submodules among those that are removed."""
+        self.failed: list[bytes] = []
+        """The files whose content is not there."""
 
     def apply(self, tree: Worktree, index: Index) -> None:
         """Remove and write the files, and note them in the index."""
@@ -112,7 +114,15 @@ class Plan:
                 )
         tree.forget_parents()
         for path, (mode, oid) in self.write.items():
-            index.set_replacing(tree.write(path, mode, oid))
+            try:
+                index.set_replacing(tree.write(path, mode, oid))
+            except MissingObject:
+                tree.repository.git.say(
+                    f"error: unable to read sha1 file of {decode(path)} ({oid})"
+                )
+                tree.remove(path)
+                index.set_replacing(Entry(path, mode, oid))
+                self.failed.append(path)
 
 
 def _matches(entry: Entry | None, side: Side) -> bool:
@@ -294,6 +304,12 @@ class Switch:
                     index.set_replacing(Entry(path, *side))
         if self.tree is not None and self.update:
             self.plan.apply(self.tree, index)
+            if self.plan.failed and self.action == "checkout":
+                entry = index.get(self.plan.failed[0])
+                if entry is not None:
+                    self.git.error(
+                        f"invalid object {entry.mode:06o} {entry.oid} for '{decode(entry.path)}'"
+                    )
         if self.reset or not self.refusals:
             self._prime(new)
         self.repository.write_index(index)

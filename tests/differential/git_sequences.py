@@ -219,11 +219,13 @@ def main() -> int:
         print("there is no git here")
         return 2
     wrong = 0
-    for seed in range(options.seed, options.seed + options.count):
+    for done, seed in enumerate(range(options.seed, options.seed + options.count), 1):
         problem = check(seed, twice=options.twice)
         if problem:
             wrong += 1
             print(f"==== seed {seed}\n{problem}", flush=True)
+        if done % 500 == 0 and done < options.count:
+            print(f"{done - wrong} of {done} so far", flush=True)
     print(f"{options.count - wrong} of {options.count} sequences end in a sound repository")
     return 1 if wrong else 0
 

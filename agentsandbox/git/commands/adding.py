@@ -266,7 +266,7 @@ class _Adder:
             return
         mode = mode_of(info, file_mode=self.tree.file_mode, known=known.mode if known else 0)
         if self.intent and known is None:
-            entry = Entry(name, mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+            entry = Entry(name, mode, self.git.repository.objects.write("blob", b""))
             entry.intends = True
         else:
             try:

@@ -13,7 +13,7 @@ from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.nested import enter, run_git
 from agentsandbox.git.objects import NULL
-from agentsandbox.git.options import Options, parse_options, refuse_absent
+from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.packing import copy_store
 from agentsandbox.git.refs import is_branch_name, is_ref_name
 from agentsandbox.git.remotes import (
@@ -56,6 +56,8 @@ git clone [<options>] [--] <repo> [<dir>]
     --depth <depth>       clone only the last commits
     --single-branch       clone only one branch
     --no-tags             clone no tags
+    --template <template-directory>
+                          a folder with the files of a new repository
     --separate-git-dir <gitdir>
                           keep the repository in another folder
     -c, --config <key=value>
@@ -139,7 +141,6 @@ def clone(git: Invocation, words: list[str]) -> int:
 
 
 def _refuse(options: Options) -> None:
-    refuse_absent(options, "clone", ("shared",))
     if options.on("bare") and options.given("separate-git-dir"):
         raise Fatal("options '--bare' and '--separate-git-dir' cannot be used together")
 
@@ -195,7 +196,9 @@ def _clone(
     quiet = options.on("quiet")
     peer = source.open(git)
     refs = peer.refs()
-    make_repository(git, folder, bare=worktree is None, branch="master")
+    make_repository(
+        git, folder, bare=worktree is None, branch="master", template=options.get("template")
+    )
     if worktree is not None and folder != f"{worktree}/.git":
         git.fs.write_text(f"{worktree}/.git", f"gitdir: {folder}\n")
     wanted = options.text("branch")
@@ -212,7 +215,10 @@ def _clone(
     git.use(repository)
     local = peer.local()
     if source.is_path and local is not None:
-        copy_store(local, repository)
+        if options.on("shared"):
+            repository.write_file("objects/info/alternates", f"{local.objects.folder}\n")
+        else:
+            copy_store(local, repository)
         change_shallow(repository, shallow_of(local), set())
     elif refs:
         tips = [*mapped.values(), *([refs["HEAD"]] if "HEAD" in refs and not single else [])]

@@ -279,14 +279,6 @@ def _diff_cached(
     )
 
 
-def print_staged(git: Invocation) -> None:
-    """Print what is staged as a patch, for `status -v`."""
-    options = DiffOptions()
-    options.formats.add("patch")
-    options.configure(git)
-    _diff_cached(git, options, [], Pathspec())
-
-
 def tree_to_worktree(
     git: Invocation, tree: Worktree, base: str | None, wanted: Pathspec, options: DiffOptions, *,
     exact: bool = True,

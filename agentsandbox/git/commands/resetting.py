@@ -16,6 +16,10 @@ from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.git.worktree import Worktree, scan_worktree
 from agentsandbox.kernel.streams import decode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.git.repository import Repository
+
 USAGES = {
     "reset": """
 git reset [--mixed | --soft | --hard | --merge | --keep] [-q] [<commit>]
@@ -55,14 +59,14 @@ def reset(git: Invocation, words: list[str]) -> int:
         revision = before[0] if before else "HEAD"
         paths = operands[options.before_dashes :]
     elif operands:
-        found = Resolver(git).find(operands[0], kind="tree")
-        if found is not None and repository.objects.peel(found, "tree") is not None:
+        kind = "tree" if len(operands) > 1 else "commit"
+        found = Resolver(git).find(operands[0], kind=kind)
+        if found is not None and repository.objects.peel(found, kind) is not None:
             verify_not_filename(git, operands[0])
             revision, paths = operands[0], operands[1:]
         else:
+            verify_filename(git, operands[0], first=True)
             paths = operands
-        for path in paths:
-            verify_filename(git, path)
     options.operands = paths
     paths = pathspec_words(git, options)
     mode = next(
@@ -113,7 +117,7 @@ def _reset_commit(
         index = repository.index()
         made = index_of_tree(repository, tree, index)
         if options.on("intent-to-add"):
-            _keep_intent(index, made)
+            _keep_intent(repository, index, made)
         _refresh(
             git, made, quiet=options.on("quiet"), write=True, refresh=not options.on("no-refresh")
         )
@@ -186,10 +190,10 @@ def reset_carefully(git: Invocation, old: str, tree: str) -> None:
     _careful(git, old, tree, "merge")
 
 
-def _keep_intent(before: Index, made: Index) -> None:
+def _keep_intent(repository: Repository, before: Index, made: Index) -> None:
     for entry in before:
         if not entry.stage and made.get(entry.path) is None:
-            fresh = Entry(entry.path, entry.mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+            fresh = Entry(entry.path, entry.mode, repository.objects.write("blob", b""))
             fresh.intends = True
             made.set(fresh)
 
@@ -233,7 +237,7 @@ def _reset_paths(git: Invocation, tree: str | None, paths: list[str], options: O
             entry = index.get(path)
             index.remove(path)
             if options.on("intent-to-add") and entry is not None:
-                fresh = Entry(path, entry.mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+                fresh = Entry(path, entry.mode, repository.objects.write("blob", b""))
                 fresh.intends = True
                 index.set(fresh)
         else:

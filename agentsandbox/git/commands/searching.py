@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.git.diff.options import DiffOptions, wants_color
 from agentsandbox.git.diff.printing import DiffPrinter
-from agentsandbox.git.errors import Fatal
+from agentsandbox.git.errors import Fatal, MissingObject
 from agentsandbox.git.grep import ExpressionParser, GrepPrinter, Style
 from agentsandbox.git.index import Index
 from agentsandbox.git.invocation import Invocation
@@ -326,7 +326,11 @@ class _Search:
             tree = objects.peel(oid, "tree")
             if tree is None:
                 raise Fatal(f"unable to grep from object of type {kind}")
-            for path, (mode, blob) in flat_tree(objects, tree).items():
+            try:
+                found = flat_tree(objects, tree)
+            except MissingObject:
+                raise Fatal(f"unable to read tree ({oid})") from None
+            for path, (mode, blob) in found.items():
                 if mode & 0o170000 == 0o100000 and self._is_wanted(path):
                     yield self._name(path, encode(f"{word}:")), path, objects.blob(blob)
 

@@ -16,6 +16,7 @@ from agentsandbox.git.patterns import parse_ignores
 from agentsandbox.git.progress import whence
 from agentsandbox.git.status import Status, StatusPrinter
 from agentsandbox.git.texts import expand_elements
+from agentsandbox.git.trees import diff_index
 from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
 
@@ -167,6 +168,9 @@ def status(git: Invocation, words: list[str]) -> int:
         least = parse_score(options.text("find-renames"))
     if options.text("column", "always" if options.on("column") else "never") not in _NO_COLUMNS:
         raise Fatal("--column is not supported in this sandbox: each name has a line of its own")
+    head = repository.head()
+    if head is not None and head not in repository.objects:
+        raise Fatal("bad object HEAD")
     found = Status(
         git,
         ignore=(options.get("ignore-submodules") or "all")
@@ -188,11 +192,15 @@ def status(git: Invocation, words: list[str]) -> int:
     printer.ahead_behind = options.on("ahead-behind", config.flag("status.aheadbehind", True))
     printer.show_stash = options.on("show-stash", config.flag("status.showstash"))
     if form == "long":
-        git.write(encode(printer.long()))
+        if config.flag("status.displaycommentprefix"):
+            printer.mark = config.get("core.commentchar", "#")[:1]
+        staged = None
         if options.on("verbose"):
-            from agentsandbox.git.commands.comparing import print_staged
-
-            print_staged(git)
+            head = repository.head()
+            tree = repository.objects.commit(head).tree if head is not None else None
+            staged = diff_index(repository, tree, repository.index())
+        text = printer.long(staged, twice=options.count("verbose") > 1)
+        git.write(encode(text))
     elif form == "porcelain" and version == 2:
         printer.relative = False
         git.write(printer.version2(branch=branch, nul=nul))

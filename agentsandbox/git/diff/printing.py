@@ -5,6 +5,7 @@ from __future__ import annotations
 from agentsandbox.git.attributes import Attributes, is_binary
 from agentsandbox.git.diff.hunks import function_line
 from agentsandbox.git.diff.renames import MOST, RenameFinder
+from agentsandbox.git.errors import CorruptObject, MissingObject
 from agentsandbox.git.modules import IgnoreRules, checked_rule
 from agentsandbox.git.objects import NULL, SUBMODULE, object_name
 from agentsandbox.git.paths import mode_text, quote_path
@@ -95,7 +96,11 @@ class DiffPrinter:
             assert self.worktree is not None
             info = self.worktree.stat(path)
             return b"" if info is None else self.worktree.read(path, info)
-        return self.repository.objects.blob(oid)
+        try:
+            return self.repository.objects.blob(oid)
+        except CorruptObject as error:
+            self.git.say(error.reasons)
+            raise MissingObject(oid) from None
 
     def _oid(self, mode: int, oid: str, path: bytes) -> str:
         if oid or not mode:
