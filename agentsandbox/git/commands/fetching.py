@@ -566,7 +566,11 @@ def fetch_recursively(
     status = _fetch_all(git, options, fetched)
     if inner is None or status:
         return status
-    kept = [word for word in passed if word in _PASSED]
+    kept = [
+        word
+        for word in passed
+        if word in _PASSED or word.split("=")[0] == "--recurse-submodules"
+    ]
 
     return inner.run(_fetch_there(kept), quiet=options.on("quiet"), new=fetched)
 
