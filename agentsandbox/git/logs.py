@@ -59,7 +59,7 @@ class LogPrinter:
         self.followed: dict[str, list[Delta]] = {}
         """The changes of the file that is followed, by commit."""
         self.source = False
-        self.encoding = output_encoding(self.repository)
+        self.encoding = output_encoding(self.repository.config)
         """The encoding of what is printed."""
         self.always = False
         """Whether commits without differences are shown in spite of a pickaxe and such."""

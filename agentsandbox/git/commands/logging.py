@@ -319,7 +319,7 @@ class LogWords:
         committers = [self._search(each) for each in self.committers]
         greps = [self._search(each) for each in self.greps]
         objects = self.repository.objects
-        encoding = output_encoding(self.repository)
+        encoding = output_encoding(self.repository.config)
         mailmap = Mailmap(self.repository) if self.mailmap and (authors or committers) else None
 
         def person(ident: bytes) -> bytes:
