@@ -158,7 +158,10 @@ class Switch:
             self._one(path, entry, one, two)
 
     def one_way(self, new: str | None) -> None:
-        """Plan the change to a tree, whatever index and worktree have (reset --hard)."""
+        """Plan the change to a tree, whatever the index has.
+
+        Only a reset (--hard) also restores files that differ from an entry that stays.
+        """
         after = flat_tree(self.repository.objects, new)
         index, tree = self.index, self.tree
         self.git.budget.step(1 + len(after) // 8)
@@ -170,7 +173,8 @@ class Switch:
         for path, side in after.items():
             known = index.get(path)
             if known is not None and (known.mode, known.oid) == side:
-                if self.update and tree is not None and self._is_changed(known):
+                restores = self.reset and self.update and tree is not None
+                if restores and self._is_changed(known):
                     self.plan.write[path] = side
                 continue
             self._later.append((path, side))
