@@ -17,6 +17,7 @@ from binascii import hexlify
 from hashlib import sha1
 
 from agentsandbox.git.errors import CorruptObject, Fatal, MissingObject, Plain
+from agentsandbox.kernel.fs.base import raise_failure
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -253,7 +254,8 @@ class ObjectStore:
             for folder in found:  # which grows
                 try:
                     text = self.fs.read_text(f"{folder}/info/alternates")
-                except OSError:
+                except OSError as error:
+                    raise_failure(error)
                     continue
                 for line in text.split("\n")[:100]:
                     if line and not line.startswith("#") and len(found) < 6:
@@ -270,7 +272,8 @@ class ObjectStore:
             for folder in self.folders():
                 try:
                     names = self.fs.listdir(f"{folder}/pack")
-                except OSError:
+                except OSError as error:
+                    raise_failure(error)
                     continue
                 paths = [f"{folder}/pack/{name}" for name in names if name.endswith(".idx")]
                 for path in sorted(paths, key=lambda path: -self.fs.stat(path).mtime):
@@ -286,7 +289,8 @@ class ObjectStore:
         info = self.fs.stat(path)
         try:
             data = self.fs.stat(f"{path.removesuffix('.idx')}.pack")
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return None
         key = "\0".join(
             [path]
@@ -315,7 +319,8 @@ class ObjectStore:
             path = f"{folder}/{oid[:2]}/{oid[2:]}"
             try:
                 info = self.fs.stat(path)
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 continue
             return path, info.ino, info.size, info.mtime, info.ctime
         for pack in self.packs():
@@ -341,7 +346,8 @@ class ObjectStore:
             path = f"{folder}/{oid[:2]}/{oid[2:]}"
             try:
                 data = self.fs.read_bytes(path)
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 continue
             return self._inflate(oid, data, path)
         return None
@@ -528,7 +534,8 @@ class ObjectStore:
     def _listed(self, folder: str) -> list[str]:
         try:
             return self.fs.listdir(folder)
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return []
 
     def with_prefix(self, prefix: str) -> list[str]:

@@ -19,6 +19,7 @@ from dulwich.errors import ApplyDeltaError
 from dulwich.pack import apply_delta
 
 from agentsandbox.git.errors import Fatal
+from agentsandbox.kernel.fs.base import raise_failure
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -244,7 +245,8 @@ def open_pack(fs: FileSystem, path: str, budget: Budget) -> Pack | None:
     try:
         budget.charge(fs.stat(f"{stem}.pack").size)
         index, data = fs.read_bytes(path), fs.read_bytes(f"{stem}.pack")
-    except OSError:
+    except OSError as error:
+        raise_failure(error)
         return None
     if len(index) < 8 + 1024 + 40:
         raise PackError("index", ".idx", "is too small")

@@ -11,6 +11,7 @@ import re
 
 from agentsandbox.git.errors import Fatal, GitError
 from agentsandbox.git.objects import NULL, is_object_name
+from agentsandbox.kernel.fs.base import raise_failure
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -96,12 +97,13 @@ class Refs:
     def packed(self) -> dict[str, str]:
         """Return the references of `packed-refs`."""
         if self._packed is None:
-            self._packed = {}
-            self._peeled = {}
             try:
                 text = self.fs.read_text(f"{self.common}/packed-refs")
-            except OSError:
-                return self._packed
+            except OSError as error:
+                raise_failure(error)
+                text = ""
+            self._packed = {}
+            self._peeled = {}
             last = ""
             for line in text.split("\n"):
                 self.budget.step()
@@ -127,7 +129,8 @@ class Refs:
             if info.is_dir or info.size > 4096:
                 raise FileNotFoundError(2, "", name)
             text = self.fs.read_text(path)
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return self.packed().get(name)
         if text.startswith("ref:"):
             return f"ref: {text[4:].strip()}"
@@ -171,7 +174,8 @@ class Refs:
             here = pending.pop()
             try:
                 names, kinds = self.fs.scan(self.path(f"{here}/")[:-1])
-            except OSError:
+            except OSError as error:
+                raise_failure(error)
                 continue
             for name, kind in zip(names, kinds, strict=True):
                 self.budget.step()

@@ -11,6 +11,7 @@ from agentsandbox.git.errors import Fatal, GitError, Plain
 from agentsandbox.git.index import Index, format_index, parse_index
 from agentsandbox.git.objects import Cache, ObjectStore, is_object_name
 from agentsandbox.git.refs import LOCKED, Refs
+from agentsandbox.kernel.fs.base import raise_failure
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -138,7 +139,8 @@ class Repository:
         """Return the text of a file in the `.git` folder, None if it is missing."""
         try:
             return self.fs.read_text(self.file(name))
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return None
 
     def write_file(self, name: str, data: bytes | str) -> None:
@@ -297,7 +299,8 @@ def _memo(git: Surroundings) -> dict[str, Any]:
 def _common_folder(fs: Any, folder: str) -> str:
     try:
         text = fs.read_text(f"{folder}/commondir").strip()
-    except OSError:
+    except OSError as error:
+        raise_failure(error)
         return folder
     return posixpath.normpath(text if text.startswith("/") else f"{folder}/{text}")
 
@@ -315,7 +318,8 @@ def is_repository(fs: Any, folder: str) -> bool:
         if fs.stat(path, follow=False).is_link:
             return bool(fs.readlink(path).startswith("refs/"))
         text = fs.read_text(path)
-    except OSError:
+    except OSError as error:
+        raise_failure(error)
         return False
     return bool(re.match(r"ref:\s*refs/|[0-9a-f]{40}", text))
 
