@@ -130,6 +130,8 @@ class _Formatting:
             raise Fatal("options '-n' and '-k' cannot be used together")
         if options.on("keep-subject") and options.given("subject-prefix"):
             raise Fatal("options '--subject-prefix/--rfc' and '-k' cannot be used together")
+        if self.line.notes.shows or git.config.get("format.notes"):
+            raise Fatal("git format-patch --notes is not supported in this sandbox")
         commits = self._commits()
         if not commits:
             return 0
