@@ -4,17 +4,25 @@ Each source is checked first, in git's order; a directory adds the files below i
 Nothing is renamed before all are checked. What is out of the sparse checkout has no file in the
 worktree: only its entry is renamed, and the file is written if the new name is in the checkout. The
 other way round the file is removed, unless it has changes.
+
+A submodule takes its section of `.gitmodules` along, and its repository gets to know where its
+worktree is now; so do the submodules within.
 """
 
 from __future__ import annotations
 
 import posixpath
 
+from agentsandbox.git.commands.adding import demand_staged_modules, stage_modules
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import module_folder, move_section, read_modules
+from agentsandbox.git.nested import connect, enter_path, folder_of, uses_file
+from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.options import parse_options
 from agentsandbox.git.pathspecs import advise_outside, normalized
+from agentsandbox.git.repository import is_repository
 from agentsandbox.git.worktree import Worktree, mode_of
 from agentsandbox.kernel.streams import decode, encode
 
@@ -37,12 +45,15 @@ in the worktree, a directory that is not there."""
 class _Move:
     """One rename."""
 
-    __slots__ = ("destination", "kind", "source")
+    __slots__ = ("destination", "folder", "is_submodule", "kind", "source")
 
     def __init__(self, source: bytes, destination: bytes, kind: int = _FILE) -> None:
         self.source = source
         self.destination = destination
         self.kind = kind
+        self.is_submodule = False
+        self.folder: str | None = None
+        """The repository of a submodule, if its `.git` is a file that names it."""
 
 
 class _Problem(Exception):
@@ -78,6 +89,8 @@ class _Mover:
         self.changed: list[bytes] = []
         self._targets: set[bytes] = set()
         self._folders: list[bytes] = []
+        self._has_new_modules = False
+        """Whether `.gitmodules` was changed."""
 
     def run(self, sources: list[str], target: str) -> int:
         """Check and rename the sources; return the status."""
@@ -161,7 +174,8 @@ class _Mover:
             raise _Problem("cannot move directory over file")
         entry = self.index.get(source)
         if info.is_dir and entry is not None:
-            return True  # a submodule
+            self._prepare_submodule(move, entry)
+            return True
         if info.is_dir:
             move.kind = _FOLDER
             return self._open(move, pending)
@@ -190,6 +204,16 @@ class _Mover:
                 return False
         self._targets.add(destination)
         return True
+
+    def _prepare_submodule(self, move: _Move, entry: Entry) -> None:
+        """Note where the repository of a submodule is."""
+        path = decode(move.source)
+        if entry.mode != SUBMODULE:
+            raise Fatal(f"Directory {path} is in index and no submodule?")
+        demand_staged_modules(self.tree, self.index)
+        move.is_submodule = True
+        if uses_file(self.repository, path):
+            move.folder = folder_of(self.repository, path)
 
     def _check_hidden(self, move: _Move, pending: list[_Move]) -> bool:
         """The same for a source that is not in the worktree."""
@@ -243,6 +267,8 @@ class _Mover:
             unchanged = {entry.stage for entry in entries if self._is_same(entry, destination)}
         if move.kind in (_FOLDER, _SPARSE_FOLDER):
             return
+        if move.is_submodule:
+            self._move_submodule(move)
         self.index.remove(source)
         for entry in entries:
             fresh = entry.copy()
@@ -253,6 +279,15 @@ class _Mover:
             self.index.set_replacing(fresh)
         if self.sparse and self.repository.is_sparse and self.repository.has_cone:
             self._cross(move, dirty=dirty)
+
+    def _move_submodule(self, move: _Move) -> None:
+        """Move the section of a submodule, and connect its repository with the new place."""
+        moved = decode(move.destination)
+        if move_section(self.git, decode(move.source), moved):
+            self._has_new_modules = True
+        if move.folder is not None:
+            connect(self.git, moved, move.folder)
+            _reconnect(enter_path(self.git, moved))
 
     def _is_dirty(self, move: _Move) -> bool:
         info = self.tree.stat(move.source)
@@ -306,7 +341,24 @@ class _Mover:
                 'Disable this message with "git config advice.updateSparsePath false"',
                 "updateSparsePath",
             )
+        if self._has_new_modules:
+            stage_modules(self.tree, self.index)
         self.repository.write_index(self.index)
+
+
+def _reconnect(git: Invocation) -> None:
+    """Let the submodules of one that was moved know where they are now."""
+    for entry in git.repository.index():
+        if entry.mode == SUBMODULE:
+            path = decode(entry.path)
+            module = read_modules(git).at(path)
+            where = f"{git.repository.work_path(entry.path)}/.git"
+            if module is None or not git.fs.is_file(where):
+                continue
+            folder = module_folder(git.repository, module.name)
+            if is_repository(git.fs, folder):
+                connect(git, path, folder)
+                git.budget.nested(lambda path=path: _reconnect(enter_path(git, path)))  # type: ignore[misc]
 
 
 def _is_unchanged(tree: Worktree, entry: Entry) -> bool:
