@@ -111,6 +111,11 @@ def _reset_commit(
         switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
     elif mode in ("merge", "keep"):
         _careful(git, old, tree, mode)
+        if mode == "keep":
+            index = repository.index()
+            made = index_of_tree(repository, tree, index)
+            keep_skips(repository, index, made)
+            repository.write_index(made)
     elif mode == "mixed":
         index = repository.index()
         made = index_of_tree(repository, tree, index)
