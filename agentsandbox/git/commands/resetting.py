@@ -117,6 +117,11 @@ def _reset_commit(
             raise Fatal(f"Could not reset index file to revision '{revision}'.") from None
     elif mode in ("merge", "keep"):
         _careful(git, old, tree, mode)
+        if mode == "keep":
+            index = repository.index()
+            made = index_of_tree(repository, tree, index)
+            keep_skips(repository, index, made)
+            repository.write_index(made)
     elif mode == "mixed":
         index = repository.index()
         made = index_of_tree(repository, tree, index)

@@ -511,7 +511,8 @@ def _drop_it(git: Invocation, found: Stash, *, quiet: bool) -> int:
     refs = git.repository.refs
     entries = refs.read_log(REF)
     at = len(entries) - 1 - found.number
-    del entries[at]
+    if at >= 0:  # the log may have expired
+        del entries[at]
     if not entries:
         refs.delete(REF)
     else:
