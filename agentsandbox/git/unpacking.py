@@ -467,6 +467,8 @@ class Switch:
                     continue
                 self._skip(entry)
                 plan.remove.append(path)
+                if entry.mode == SUBMODULE:
+                    plan.submodules.add(path)
             elif entry.skips:
                 fresh = entry.copy()
                 fresh.skips = False

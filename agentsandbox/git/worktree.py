@@ -561,9 +561,14 @@ class _Scanner:
             return
         if self._is_repository(path):
             if self.untracked != "no":
-                self.found.untracked.append(path + b"/")
+                self._note_folder(path)
             return
         self._untracked_folder(path)
+
+    def _note_folder(self, path: bytes) -> None:
+        """Note an untracked directory; git only lists it if the index has no file of its name."""
+        if not self.index.has_path(path):
+            self.found.untracked.append(path + b"/")
 
     def _is_repository(self, path: bytes) -> bool:
         where = self.tree.path(path)
@@ -654,7 +659,7 @@ class _Scanner:
                 break
         if self.untracked != "no" and inner.found.untracked:
             if whole:
-                self.found.untracked.append(folder + b"/")
+                self._note_folder(folder)
             else:
                 self.found.untracked += inner.found.untracked
         if inner.found.ignored:

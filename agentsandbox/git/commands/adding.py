@@ -285,7 +285,7 @@ class _Adder:
         self.loud = options.on("verbose") or self.dry
         self.intent = options.on("intent-to-add")
         self.ignore_errors = options.on("ignore-errors")
-        self.warns = options.on("warn-embedded-repo", True)
+        self.warns = options.on("warn-embedded-repo", True) and not options.on("update")
         self.failed = False
         self.hinted = False
 
@@ -329,7 +329,8 @@ class _Adder:
         if head is None:
             self.git.error(f"'{shown}/' does not have a commit checked out")
             raise Fatal("adding files failed")
-        if not self.index.has_path(name) and self.warns:
+        known = self.index.stages(name).values()
+        if self.warns and not any(entry.mode == SUBMODULE for entry in known):
             self.git.warn(f"adding embedded git repository: {shown}")
             if not self.hinted:
                 self.git.hint(_EMBEDDED.replace("{name}", shown), "addEmbeddedRepo")
@@ -523,7 +524,6 @@ def _remove_submodule(git: Invocation, tree: Worktree, path: bytes) -> bool:
     refuse_linked_path(git, decode(path))
     if git.fs.is_dir(where):
         git.fs.remove_tree(where)
-    tree.prune(path)
     return remove_section(git, decode(path))
 
 

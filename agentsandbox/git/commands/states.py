@@ -578,9 +578,12 @@ class _IndexUpdate:
                 return
             self.git.error(f"{shown}: does not exist and --remove not passed")
             raise Fatal(f"Unable to process path {shown}")
-        if info.is_dir and (known is None or known.mode == SUBMODULE):
+        if info.is_dir and (known is not None or not self.index.has_folder(path)):
             head = tree.head_of_nested(path)
-            if head is not None and (known is not None or "add" in self.flags):
+            if head is not None and known is None and "add" not in self.flags:
+                self.git.error(f"{shown}: cannot add to the index - missing --add option?")
+                raise Fatal(f"Unable to process path {shown}")
+            if head is not None:
                 entry = Entry(path, SUBMODULE, head)
                 entry.remember(info)
                 self.index.set_replacing(entry)

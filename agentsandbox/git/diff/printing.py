@@ -175,6 +175,8 @@ class DiffPrinter:
             stat = self.stat_of(delta)
             if stat.added or stat.deleted or stat.binary or delta.old_mode != delta.new_mode:
                 return True
+            if delta.dirt or delta.old_dirt:
+                return True
         return False
 
     # the parts of the output
