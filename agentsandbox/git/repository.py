@@ -35,6 +35,8 @@ if TYPE_CHECKING:
             """Return what is written for an index."""
 
 _MOST_LEVELS = 512
+_MOST_NAMED = 65536
+"""The most bytes of a `.git` file."""
 _EXTENSIONS = {
     "noop",
     "noop-v1",
@@ -81,6 +83,8 @@ class Repository:
         """What happens to the index between its file and a command."""
         self._sparse: list[Patterns | None] = []
         self._has_written = False
+        self.modules: Any = None
+        """What `.gitmodules` says, once it was read."""
 
     def readable(self, oid: str) -> Commit:
         """Return a commit with its text in the encoding of new commits, UTF-8 by default."""
@@ -215,7 +219,7 @@ class Repository:
             found: Index = kept[1].copy()
         else:
             self.git.budget.step(len(data) // 64)
-            shown = f"{self.shown_folder}/index" if path == f"{self.folder}/index" else path
+            shown = self.git.env.get("GIT_INDEX_FILE") or f"{self.shown_folder}/index"
             parsed = parse_index(data, shown)
             if parsed.is_collapsed and self.rules is not None:
                 self.rules.expand(parsed)
@@ -237,6 +241,12 @@ class Repository:
             raise
         self._has_written = True
         _memo(self.git)[f"index {path}"] = (data, index.copy())
+
+    def refuse_locked_index(self) -> None:
+        """Raise if another command is changing the index."""
+        lock = f"{self.index_path}.lock"
+        if self.fs.exists(lock, follow=False):
+            raise Fatal(f"Unable to create '{lock}': File exists.\n\n{LOCKED}")
 
     def lock_index(self, path: str, index: Index) -> tuple[str, bytes]:
         """Write an index to the lock file of a path; return its name and content."""
@@ -421,6 +431,30 @@ def discover(git: Surroundings) -> Repository | None:
         if top.rstrip("/") in ceilings and top != "/":
             return None
     return None
+
+
+def linked_folder(fs: Any, path: str) -> str | None:
+    """Return the folder that a `.git` file names, None if that is no repository."""
+    try:
+        if not fs.is_file(path) or fs.stat(path).size > _MOST_NAMED:
+            return None
+        text = fs.read_text(path)
+    except OSError as error:
+        raise_failure(error)
+        return None
+    target = text[8:].rstrip("\n\r")
+    if not text.startswith("gitdir: ") or not target:
+        return None
+    if not target.startswith("/"):
+        target = f"{posixpath.dirname(path)}/{target}"
+    target = posixpath.normpath(target)
+    return target if is_repository(fs, target) else None
+
+
+def nested_folder(fs: Any, worktree: str) -> str | None:
+    """Return the `.git` folder of the repository with a worktree, None if there is none."""
+    dot = f"{worktree}/.git"
+    return dot if is_repository(fs, dot) else linked_folder(fs, dot)
 
 
 def _linked(git: Surroundings, path: str) -> str:

@@ -11,7 +11,7 @@ be removed because it changed, or is in the way, stays, and a warning names it.
 
 from __future__ import annotations
 
-from agentsandbox.git.errors import GitError, MissingObject, Plain
+from agentsandbox.git.errors import GitError, MissingObject, Plain, Quit
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.trees import flat_tree, prime_cache
@@ -107,13 +107,22 @@ class Plan:
     def __init__(self) -> None:
         self.write: dict[bytes, tuple[int, str]] = {}
         self.remove: list[bytes] = []
+        self.submodules: set[bytes] = set()
+        """Paths of submodules among those that are removed."""
         self.failed: list[bytes] = []
         """The files whose content is not there."""
 
     def apply(self, tree: Worktree, index: Index) -> None:
         """Remove and write the files, and note them in the index."""
         for path in self.remove:
-            tree.remove(path)
+            if (
+                not tree.remove(path)
+                and path in self.submodules
+                and tree.stat(path) is not None
+            ):
+                tree.repository.git.warn(
+                    f"unable to rmdir '{decode(path)}': Directory not empty"
+                )
         tree.forget_parents()
         for path, (mode, oid) in self.write.items():
             known = index.get(path)
@@ -384,6 +393,9 @@ class Switch:
         index = self.index
         for path, side in self._later:
             if side is None:
+                entry = index.get(path)
+                if entry is not None and entry.mode == SUBMODULE:
+                    self.plan.submodules.add(path)
                 index.remove(path)
             else:
                 entry = index.get(path)
@@ -397,7 +409,9 @@ class Switch:
             self.limit(self.sparse)
         if self.tree is not None and self.update:
             self.plan.apply(self.tree, index)
-            if self.plan.failed and self.action == "checkout":
+            if self.plan.failed and self.action != "checkout":
+                raise Quit(128)
+            if self.plan.failed and not self.reset:
                 entry = index.get(self.plan.failed[0])
                 if entry is not None:
                     self.git.error(
@@ -497,11 +511,12 @@ def switch_trees(
     limits: bool = True,
     looks: bool = True,
     conflicts: Iterable[bytes] = (),
-) -> None:
+) -> bool:
     """Move index and worktree from a tree to another; an error lists what would be lost.
 
     Without `looks` files of the worktree may have changes. Without `limits` a sparse checkout is
-    ignored; the paths that had `conflicts` stay in it.
+    ignored; the paths that had `conflicts` stay in it. Return whether a checkout found the content
+    of a file missing; other actions end then.
     """
     switch = Switch(
         git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored,
@@ -514,3 +529,4 @@ def switch_trees(
     else:
         switch.two_way(old, new)
     switch.finish(new, dry_run=dry_run)
+    return bool(switch.plan.failed)

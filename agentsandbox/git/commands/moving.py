@@ -10,11 +10,16 @@ from __future__ import annotations
 
 import posixpath
 
+from agentsandbox.git.commands.adding import demand_staged_modules, stage_modules
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import module_folder, move_section, read_modules
+from agentsandbox.git.nested import connect, enter_path, folder_of, uses_file
+from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.options import parse_options
 from agentsandbox.git.pathspecs import advise_outside, normalized
+from agentsandbox.git.repository import is_repository
 from agentsandbox.git.worktree import Worktree, mode_of
 from agentsandbox.kernel.streams import decode, encode
 
@@ -78,6 +83,7 @@ class _Mover:
         self.changed: list[bytes] = []
         self._targets: set[bytes] = set()
         self._folders: list[bytes] = []
+        self._stages_modules = False
 
     def run(self, sources: list[str], target: str) -> int:
         """Check and rename the sources; return the status."""
@@ -160,8 +166,11 @@ class _Mover:
         if info.is_dir and there is not None:
             raise _Problem("cannot move directory over file")
         entry = self.index.get(source)
-        if info.is_dir and entry is not None:
-            return True  # a submodule
+        if info.is_dir and self.index.has_path(source):
+            if any(each.mode != SUBMODULE for each in self.index.stages(source).values()):
+                raise Fatal(f"Directory {decode(source)} is in index and no submodule?")
+            demand_staged_modules(self.tree, self.index)
+            return True
         if info.is_dir:
             move.kind = _FOLDER
             return self._open(move, pending)
@@ -227,6 +236,7 @@ class _Mover:
     def _rename(self, move: _Move) -> None:
         git, tree, source, destination = self.git, self.tree, move.source, move.destination
         entries = list(self.index.stages(source).values())
+        nested = self._nested(move)
         unchanged = {entry.stage for entry in entries if _is_unchanged(tree, entry)}
         dirty = self._is_dirty(move)
         if move.kind in (_FILE, _FOLDER) and not self.leaves:
@@ -239,6 +249,7 @@ class _Mover:
                     f"renaming '{decode(source)}' failed: {error.strerror}"
                 ) from None
             tree.forget_parents()
+            self._move_modules(move, nested)
         elif move.kind == _BELOW and not self.leaves:
             unchanged = {entry.stage for entry in entries if self._is_same(entry, destination)}
         if move.kind in (_FOLDER, _SPARSE_FOLDER):
@@ -253,6 +264,33 @@ class _Mover:
             self.index.set_replacing(fresh)
         if self.sparse and self.repository.is_sparse and self.repository.has_cone:
             self._cross(move, dirty=dirty)
+
+    def _nested(self, move: _Move) -> list[tuple[bytes, str | None, bool]]:
+        """Return (path, folder, whether `.git` is a file) of the submodules that move along."""
+        if move.kind not in (_FILE, _FOLDER):
+            return []
+        repository = self.repository
+        entries = self.index.below(move.source) if move.kind == _FOLDER else list(
+            self.index.stages(move.source).values()
+        )  # fmt: skip
+        return [
+            (entry.path, folder_of(repository, decode(entry.path)),
+             uses_file(repository, decode(entry.path)))
+            for entry in entries
+            if entry.mode == SUBMODULE
+        ]  # fmt: skip
+
+    def _move_modules(
+        self, move: _Move, nested: list[tuple[bytes, str | None, bool]]
+    ) -> None:
+        """Let `.gitmodules` and the submodules know where they are now."""
+        for path, folder, is_file in nested:
+            moved = decode(move.destination.rstrip(b"/") + path[len(move.source) :])
+            if move_section(self.git, decode(path), moved):
+                self._stages_modules = True
+            if folder is not None and is_file:
+                connect(self.git, moved, folder)
+                _reconnect(enter_path(self.git, moved))
 
     def _is_dirty(self, move: _Move) -> bool:
         info = self.tree.stat(move.source)
@@ -306,7 +344,24 @@ class _Mover:
                 'Disable this message with "git config advice.updateSparsePath false"',
                 "updateSparsePath",
             )
+        if self._stages_modules:
+            stage_modules(self.tree, self.index)
         self.repository.write_index(self.index)
+
+
+def _reconnect(git: Invocation) -> None:
+    """Let the submodules of one that was moved know where they are now."""
+    for entry in git.repository.index():
+        if entry.mode == SUBMODULE:
+            path = decode(entry.path)
+            module = read_modules(git).at(path)
+            where = f"{git.repository.work_path(entry.path)}/.git"
+            if module is None or not git.fs.is_file(where):
+                continue
+            folder = module_folder(git.repository, module.name)
+            if is_repository(git.fs, folder):
+                connect(git, path, folder)
+                git.budget.nested(lambda path=path: _reconnect(enter_path(git, path)))  # type: ignore[misc]
 
 
 def _is_unchanged(tree: Worktree, entry: Entry) -> bool:

@@ -49,8 +49,8 @@ def read_tree(git: Invocation, words: list[str]) -> int:
         raise Fatal("Which one? -m, --reset, or --prefix?")
     if prefix is not None and prefix.startswith("/"):
         raise Fatal("Invalid prefix, prefix cannot start with '/'")
-    index = repository.index()
-    if (options.on("m") or prefix is not None) and index.unmerged():
+    unmerged = any(modes) and repository.index().unmerged()
+    if unmerged and not options.on("reset"):
         raise Fatal("You need to resolve your current index first")
     trees = [_tree_to_read(git, word) for word in options.operands]
     if not trees and not options.on("empty") and not any(modes):

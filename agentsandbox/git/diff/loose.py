@@ -54,8 +54,8 @@ class _LoosePrinter(DiffPrinter):
         self.hashes = False
         """Whether git knows the names of objects, because it looked for renames."""
 
-    def content(self, mode: int, oid: str, path: bytes) -> bytes:
-        del path
+    def content(self, mode: int, oid: str, path: bytes, dirt: int = 0) -> bytes:
+        del path, dirt
         return self.contents[oid] if mode else b""
 
     def abbreviated(self, oid: str, *, patch: bool = False) -> str:
