@@ -68,7 +68,15 @@ class ArchiveError(SandboxError):
 
 
 class MountError(SandboxError, ValueError):
-    """A filesystem cannot be mounted at that path."""
+    """A filesystem cannot be mounted at that path.
+
+    `errno` is the number of the error that prevented it (EMFILE, EIO, ENOTEMPTY …), None if a rule
+    of the sandbox forbids it.
+    """
+
+    def __init__(self, message: str, errno: int | None = None) -> None:
+        self.errno = errno
+        super().__init__(message)
 
 
 class RepositoryError(SandboxError):

@@ -10,7 +10,7 @@ import time
 from _thread import RLock
 from time import monotonic
 
-from agentsandbox.errors import ClosedError, PipeClosed, SandboxError
+from agentsandbox.errors import ClosedError, MountError, PipeClosed, SandboxError
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.streams import encode
 from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
@@ -183,17 +183,15 @@ class Sandbox:
         return Observation(self, observer)
 
     def _place_files(self) -> None:
-        """Create the working directory, the mounts and the files; an `OSError` names the option."""
+        """Create the working directory, the mounts and the files; an error names the option."""
         options = self._options
         option = "cwd"
         try:
             self.fs.makedirs(self._cwd)
             if not (options.mounts or options.files):
                 return
-            option = "mounts"
-            for path, filesystem in options.mounts.items():
-                self.fs.makedirs(path.rpartition("/")[0] or "/")
-                self.fs.mount(path, filesystem)
+            if options.mounts:
+                self._mount_all()
             option = "files"
             for path, content in options.files.items():
                 full = path if path.startswith("/") else f"{self._cwd.rstrip('/')}/{path}"
@@ -201,6 +199,17 @@ class Sandbox:
                 self.fs.write_bytes(full, encode(content) if isinstance(content, str) else content)
         except OSError as error:
             raise OSError(error.errno, f"{option}: {error.strerror}", error.filename) from None
+
+    def _mount_all(self) -> None:
+        for path, filesystem in self._options.mounts.items():
+            try:
+                self.fs.makedirs(path.rpartition("/")[0] or "/")
+                self.fs.mount(path, filesystem)
+            except MountError as error:
+                raise MountError(f"mounts: {error}", error.errno) from None
+            except OSError as error:
+                text = f"mounts: {error.strerror}: {error.filename!r}"
+                raise MountError(text, error.errno) from None
 
     # properties
 

@@ -20,6 +20,7 @@ from agentsandbox import (
     ClosedError,
     InvalidSkillError,
     Limits,
+    MountError,
     NetworkPolicy,
     Sandbox,
     SandboxError,
@@ -157,7 +158,7 @@ CONSTRUCTOR = [
         "a path in mounts must be a path without '..'",
     ),
     (lambda: Sandbox(mounts={"/a": FS(), "/a/": FS()}), ValueError, "mounts has '/a' twice"),
-    (lambda: Sandbox(mounts={"/etc": FS()}), OSError, "mounts: Directory not empty: '/etc'"),
+    (lambda: Sandbox(mounts={"/etc": FS()}), MountError, "mounts: Directory not empty: '/etc'"),
     (lambda: Sandbox(mounts=FS()), TypeError, "mounts must be a mapping of paths to filesystems"),
     # variables and places
     (lambda: Sandbox(env={"PORT": 80}), TypeError, "env['PORT'] must be a str, not 80 (int)"),

@@ -241,7 +241,7 @@ def test_run_refuses_what_makes_no_sense(tmp_path: Path) -> None:
     assert refused("run", "--mount", f"{tmp_path}:data", "x").startswith(
         "agentsandbox: --mount takes HOST:PATH[:ro|overlay|rw]"
     )
-    assert "'/b' and '/a' would show the same folder" in refused(
+    assert "'/b' and '/a' could show the same folder" in refused(
         "run", "--mount", f"{tmp_path}:/a", "--mount", f"{tmp_path}:/b:rw", "x"
     )
     assert (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import random
 import shutil
 import socket
 import threading
@@ -18,6 +19,7 @@ from agentsandbox.isolation.host_remotes import HostRemotes
 from agentsandbox.isolation.messages import Message, ProtocolError
 from agentsandbox.isolation.operations import Operations
 from agentsandbox.isolation.supervisor import missing
+from agentsandbox.kernel.processes import Scheduler
 from agentsandbox.network import NetworkPolicy
 from agentsandbox.python import PythonRuntime
 from agentsandbox.python.index import Wheelfile
@@ -109,6 +111,54 @@ def test_others_go_on_while_servers_are_waited_for(
         sandbox.execute(f"curl -s {url}/ok/5 > 5 &")
         release.set()
         assert sandbox.execute("wait; cat 5").stdout == "/ok/5!"
+
+
+class _Held:
+    """A service whose work ends when the test says so."""
+
+    def __init__(self, scheduler: Scheduler) -> None:
+        self.ended: set[int] = set()
+        self._scheduler = scheduler
+        self.works = {"hold": self._hold}
+
+    def _hold(self, number: int, message: Message) -> tuple[dict[str, Any], bytes]:
+        self._scheduler.wait_outside(lambda: number in self.ended)
+        return {"of": number}, message.blobs[0]
+
+    def drop(self, number: int) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_news_is_lost_when_the_worker_drops_others(seed: int) -> None:
+    chance = random.Random(seed)
+    operations = Operations(Limits(), lambda *_: None)
+    service = _Held(operations.scheduler)
+    operations.add(service)
+    operations.scheduler.begin(operations.context().budget)
+    waiting: set[int] = set()
+    try:
+        for number in range(1, 60):
+            action = chance.randrange(3)
+            dropped = []
+            if action == 0 or not waiting:
+                head = {"id": number, "do": "hold"}
+                assert operations.start(Message("start", head, [b"x"])) == {}
+                waiting.add(number)
+                continue
+            if action == 1 and len(waiting) > 1:
+                dropped = chance.sample(sorted(waiting), len(waiting) // 2)
+                waiting -= set(dropped)
+            chosen = chance.choice(sorted(waiting))
+            service.ended.add(chosen)
+            news = operations.news(Message("news", {"milliseconds": 0, "dropped": dropped}, []))
+            assert news == {"id": chosen, "outcome": {"of": chosen}, "more": False, "data": b"x"}
+            waiting.remove(chosen)
+    finally:
+        operations.close()
 
 
 # guests

@@ -6,6 +6,7 @@ import re
 
 from agentsandbox.git.paths import unquote_path
 from agentsandbox.git.patterns import IgnoreRule
+from agentsandbox.kernel.fs.base import raise_failure
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
@@ -71,7 +72,8 @@ class Attributes:
     def _file(self, path: str, base: bytes, origin: str) -> list[AttributeRule]:
         try:
             return self._read(self.repository.fs.read_bytes(path), base, origin)
-        except OSError:
+        except OSError as error:
+            raise_failure(error)
             return []
 
     def _level(self, base: bytes) -> list[AttributeRule]:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import os
 import select
+from _thread import RLock
 from collections import deque
 from random import Random
 from time import time
@@ -69,8 +70,8 @@ class Operations:
     """
 
     __slots__ = (
-        "_budget", "_finished", "_limits", "_log", "_pause", "_running", "_services", "_wake",
-        "_wire", "scheduler",
+        "_budget", "_closing", "_finished", "_limits", "_log", "_pause", "_running", "_services",
+        "_wake", "_wire", "scheduler",
     )  # fmt: skip
 
     def __init__(self, limits: Limits, log: Callable[[str, BaseException], None]) -> None:
@@ -82,6 +83,7 @@ class Operations:
         self._running: dict[int, Process] = {}
         self._finished: deque[tuple[int, Head, bytes]] = deque()
         self._wake = os.eventfd(0, os.EFD_NONBLOCK | os.EFD_CLOEXEC)
+        self._closing = RLock()  # a handler of signals may call, too
         self._wire: Wire | None = None
         self._pause: Pause | None = None
 
@@ -111,9 +113,10 @@ class Operations:
         self._finished.clear()
         for service in self._services:
             service.close()
-        wake, self._wake = self._wake, -1
-        if wake >= 0:
-            os.close(wake)
+        with self._closing:
+            wake, self._wake = self._wake, -1
+            if wake >= 0:
+                os.close(wake)
 
     def context(self) -> CommandContext:
         """Return a context for commands of ours that work for the host: nobody hears them."""
@@ -136,7 +139,8 @@ class Operations:
             raise ProtocolError(f"an operation that cannot be: {name!r:.40}")
 
         def run() -> int:
-            self._finished.append((number, *self._outcome(work, number, message)))
+            outcome = self._outcome(work, number, message)
+            self._finished.append((number, *outcome))
             return 0
 
         self._running[number] = self.scheduler.start(run, name)
@@ -178,7 +182,9 @@ class Operations:
             for service in self._services:
                 service.drop(number)
         if numbers:
-            self._finished = deque(each for each in self._finished if each[0] not in numbers)
+            kept = [each for each in self._finished if each[0] not in numbers]
+            self._finished.clear()
+            self._finished.extend(kept)
             self.scheduler.drain()
 
     def _outcome(
@@ -235,8 +241,9 @@ class Operations:
         return None
 
     def _call(self) -> None:
-        if self._wake >= 0:
-            os.eventfd_write(self._wake, 1)
+        with self._closing:  # else the number may be another file's by now
+            if self._wake >= 0:
+                os.eventfd_write(self._wake, 1)
 
     def _quiet(self) -> None:
         try:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import random
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 from agentsandbox import ShellSyntaxError
-from agentsandbox.shell.syntax.nodes import CommandList
+from agentsandbox.shell.syntax.nodes import CommandList, HereDocument, Node
 from agentsandbox.shell.syntax.parser import parse
 from agentsandbox.shell.syntax.printer import print_script
 from tests.differential.generator import scripts
@@ -69,3 +72,61 @@ def test_every_conformance_case() -> None:
 @given(scripts())
 def test_random_scripts(script: str) -> None:
     assert differing([script]) == []
+
+
+DELIMITERS = ("E", "'E'", "E}a", '"O)"', "-E", "E;")
+BEHIND = ("\n", "\nx\n", "\nE\n", "\nO)\n", ";", "\nx\nE}a\n")
+
+
+def documented(chance: random.Random, depth: int = 0) -> str:
+    """Return a command with here-documents in substitutions, most of which end outside of them."""
+
+    def document() -> str:
+        return "<<" + chance.choice(DELIMITERS)
+
+    def inner() -> str:
+        return documented(chance, depth + 1)
+
+    choices: list[Callable[[], str]] = [
+        lambda: "a",
+        lambda: f"cat {document()}",
+        lambda: f"echo $({inner()}{chance.choice(['', ';', chr(10)])})b",
+        lambda: f'echo "$({inner()}{chance.choice(["", chr(10)])})"',
+        lambda: f"cat <({inner()}) {chance.choice(['', document()])}",
+        lambda: f"[[ $({inner()}) == a ]]",
+        lambda: f"for i in $({inner()}); do\n{inner()}\ndone",
+        lambda: f"x=$({inner()}) {inner()}",
+        lambda: f"case $({inner()}) in\n a) {inner()} ;; esac",
+        lambda: f"{{ {inner()}; }} {chance.choice(['', document(), f'>$({inner()})'])}",
+    ]
+    return choices[chance.randrange(2 if depth > 3 else len(choices))]()
+
+
+def documents_in(node: object) -> Iterator[HereDocument]:
+    if isinstance(node, HereDocument):
+        yield node
+    if isinstance(node, Node):
+        for name in node.__slots__:
+            yield from documents_in(getattr(node, name))
+    elif isinstance(node, tuple):
+        for each in node:
+            yield from documents_in(each)
+
+
+def test_here_documents_that_substitutions_leave_open() -> None:
+    bad, seen = [], 0
+    for seed in range(int(os.environ.get("DOCUMENTS", "400"))):
+        chance = random.Random(seed)
+        text = "".join(
+            documented(chance)
+            + chance.choice(["\n", "\nx\n", "\nE\n", "\nO)\n", ";", "\nx\nE}a\n"])
+            for _ in range(chance.randrange(1, 4))
+        )
+        first = tree(text)
+        # a body that holds further ones, because nothing ended it, is a text of its own
+        if first is not None and not any("<<" in each.body.source for each in documents_in(first)):
+            seen += 1
+            if tree(print_script(first)) != first:
+                bad.append(text)
+    assert bad == []
+    assert seen > 50

@@ -9,7 +9,9 @@ descriptor stays open, and the next run is as usual.
 from __future__ import annotations
 
 import errno
+import functools
 import gc
+import importlib.util
 import os
 import shutil
 import tempfile
@@ -20,10 +22,12 @@ from pathlib import Path
 from typing import Any
 
 from agentsandbox import AgentSkill, Limits, Sandbox
-from agentsandbox.errors import SandboxError
+from agentsandbox.errors import MountError, SandboxError
 from agentsandbox.files import folders
 from agentsandbox.kernel.fs import host
+from agentsandbox.kernel.fs.base import FileSystem
 from agentsandbox.kernel.fs.host import HostFileSystem
+from agentsandbox.kernel.fs.overlay import OverlayFileSystem
 from agentsandbox.skills.sources import files as skill_files
 from tests.security.whole import problems_of_files
 
@@ -34,7 +38,7 @@ CALLS = frozenset(
     """open read write pread pwrite stat lstat fstat listdir scandir readlink symlink link unlink
     rename replace rmdir mkdir ftruncate fchmod chmod utime dup fdopen access fsync""".split()
 )
-FAULTS = ("EIO", "ENOSPC", "EMFILE", "ESTALE", "EACCES", "short")
+FAULTS = ("EIO", "ENOSPC", "EMFILE", "ENFILE", "ENOMEM", "ESTALE", "EACCES", "short")
 
 
 class _Everything(frozenset[Any]):
@@ -149,17 +153,91 @@ SCRIPT = """
 cd /mnt && cat a d/b l && cp -r d e && sed -i s/x/y/ a && mv e/b e/c && ln a e/hard && ln -s a e/soft
 ls -lR --time-style=+ . | grep -v total; echo more >> a; head -c 3 a; tar cf t.tar d; rm t.tar; mkdir -p n/m
 find . -type f -newer big; touch -d @0 n; chmod 600 a; rm -r e/soft n; exec 5<> a; read -r l <&5; echo "$l"
-wc -c a d/b big; truncate -s 2 d/b; cp big big2; cmp big big2; readlink -v l; ls -d d a > /dev/null; [ -d d ] && [ -f a ] && echo there
+wc -c a d/b big | sed 's/^ *//'; truncate -s 2 d/b; cp big big2; cmp big big2; readlink -v l; ls -d d a > /dev/null; [ -d d ] && [ -f a ] && echo there
 """
 
 
-def _mount(folder: Path) -> Outcome:
-    with Sandbox(
-        mounts={"/mnt": HostFileSystem(folder, read_only=False)}, limits=Limits(timeout=20)
-    ) as sandbox:
-        result = sandbox.execute(SCRIPT)
+def _mounted(mounts: Callable[[], dict[str, FileSystem]], script: str = SCRIPT) -> Outcome:
+    """Run a script with mounts; what goes wrong while they are made is a typed error."""
+    try:
+        made = mounts()
+    except OSError:  # of the constructor, to which the host has named the folder
+        return Outcome(True, None)
+    try:
+        sandbox = Sandbox(mounts=made, limits=Limits(timeout=20))
+    except MountError as error:
+        assert str(error).startswith("mounts: ")
+        return Outcome(True, None)
+    return _executed(sandbox, script)
+
+
+def _executed(sandbox: Sandbox, script: str) -> Outcome:
+    with sandbox:
+        result = sandbox.execute(script)
         assert result.exit_code != 70, result.stderr
+        assert result.limit is None, result.limit
+        assert "Traceback" not in result.stderr
         return Outcome(bool(result.stderr) or result.exit_code != 0, result.stdout)
+
+
+def _mount(folder: Path) -> Outcome:
+    return _mounted(lambda: {"/mnt": HostFileSystem(folder, read_only=False)})
+
+
+def _overlay(folder: Path) -> Outcome:
+    return _mounted(lambda: {"/mnt": OverlayFileSystem(HostFileSystem(folder))})
+
+
+def _two_mounts(folder: Path) -> Outcome:
+    """Mount a folder and one within it, both writable, which no fault may make possible."""
+
+    def mounts() -> dict[str, FileSystem]:
+        inner = HostFileSystem(folder / "d", read_only=False)
+        return {"/a": inner, "/b": HostFileSystem(folder, read_only=False)}
+
+    outcome = _mounted(mounts, "echo both")
+    assert outcome.shown is None
+    return outcome
+
+
+REMOTE_SCRIPT = """
+git clone -q up c && cd c && cat f && git log --format=%s && git tag -l && echo two > f &&
+git -c user.name=a -c user.email=b commit -qam two &&
+{ git push -q up HEAD:refs/heads/x 2> ../said; s=$?; sed '/waits for the host/d' ../said >&2; [ $s = 0 ]; } && git fetch -q &&
+git for-each-ref --format='%(refname)' refs/remotes && git ls-remote -q up | wc -l && git fsck
+"""
+
+
+DATES = {"GIT_COMMITTER_DATE": "@0 +0000", "GIT_AUTHOR_DATE": "@0 +0000"}
+
+
+@functools.cache
+def _repository() -> dict[str, bytes]:
+    """Return the files of a repository with two commits, one of them packed, and a tag."""
+    with Sandbox(env=DATES) as sandbox:
+        result = sandbox.execute(
+            "git init -q -b main r; cd r; git config user.name a; git config user.email b; echo one > f;"
+            "git add f; git commit -qm one; git tag -a -m t t; git gc -q; echo 1 >> f; git commit -qam two"
+        )
+        assert result.exit_code == 0, result.stderr
+        top = "/workspace/r/.git"
+        return {
+            f"{here}/{name}"[len(top) + 1 :]: sandbox.fs.read_bytes(f"{here}/{name}")
+            for here, _, names in sandbox.fs.walk(top)
+            for name in names
+        }
+
+
+def _remote(folder: Path) -> Outcome:
+    """Clone from a repository in a folder of the host, and push to it."""
+    top = folder / "repository.git"
+    (top / "refs").mkdir(parents=True)
+    for name, data in _repository().items():
+        (top / name).parent.mkdir(parents=True, exist_ok=True)
+        (top / name).write_bytes(data)
+    return _executed(
+        Sandbox(git_remotes={"up": top}, env=DATES, limits=Limits(timeout=20)), REMOTE_SCRIPT
+    )
 
 
 def _import(folder: Path) -> Outcome:
@@ -199,8 +277,13 @@ def _skills(folder: Path) -> Outcome:
         return Outcome(True, str(error))
 
 
+WITH_GIT = importlib.util.find_spec("dulwich") is not None
+"""Whether there is git, an extra."""
+
 WORKS: dict[str, Callable[[Path], Outcome]] = {
-    "mount": _mount, "import": _import, "export": _export, "skills": _skills,
+    "mount": _mount, "overlay": _overlay, "two mounts": _two_mounts, "import": _import,
+    "export": _export, "skills": _skills,
+    **({"remote": _remote} if WITH_GIT else {}),
 }  # fmt: skip
 
 

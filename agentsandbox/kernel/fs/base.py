@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from typing import Literal, Protocol
 
     Mode = Literal["r", "w", "a", "x", "r+"]
-    Mark = tuple[float, float, int, int, int] | tuple[()]
+    FileMark = tuple[float, float, int, int, int]
+    Version = tuple[object, int, int]
+    Mark = FileMark | Version | tuple[()]
 
     class Positioned(Protocol):
         """An open regular file, whose position all its holders share."""
@@ -40,6 +42,24 @@ MAX_STEPS = 8192
 """Most components of one path, those of links included. Linux needs no such limit."""
 NAME_MAX = 255
 PATH_MAX = 4096
+
+
+LEADS_NOWHERE = frozenset((errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENAMETOOLONG))
+"""Numbers of the errors that say that there is nothing at a path."""
+
+_UNUSABLE = LEADS_NOWHERE | {
+    errno.EISDIR, errno.EACCES, errno.EPERM, errno.EINVAL, errno.ENXIO, errno.EFBIG
+}  # fmt: skip
+"""Those that say this, or that what is there cannot be read by this user or is no file."""
+
+
+def raise_failure(error: OSError) -> None:
+    """Raise an error of the host's disk or tables: EIO, EMFILE, ENOMEM, ESTALE …
+
+    Code that takes an error for the absence of a file calls it first.
+    """
+    if error.errno not in _UNUSABLE:
+        raise error
 
 
 def os_error(number: int, path: str | None = None) -> OSError:
@@ -165,19 +185,27 @@ def seek_file(file: Positioned, offset: int, whence: int = 0) -> int:
 class HostFolder:
     """A folder of the host that scripts reach through a filesystem.
 
-    lineage   (device, inode) of the folder and of each directory above it, from the inside out
-    writable  whether scripts can change the folder
+    lineage      (device, inode) of the folder and of each directory above it, from the inside out
+    writable     whether scripts can change the folder
+    is_complete  whether the lineage reaches the root of the host; the process may lack permission
     """
 
-    __slots__ = ("lineage", "writable")
+    __slots__ = ("is_complete", "lineage", "writable")
 
-    def __init__(self, lineage: Sequence[tuple[int, int]], *, writable: bool) -> None:
+    def __init__(
+        self, lineage: Sequence[tuple[int, int]], *, writable: bool, is_complete: bool = True
+    ) -> None:
         self.lineage = tuple(lineage)
         self.writable = writable
+        self.is_complete = is_complete
 
     def overlaps(self, other: HostFolder) -> bool:
-        """Whether both are the same folder, or one contains the other."""
-        return self.lineage[0] in other.lineage or other.lineage[0] in self.lineage
+        """Whether both are the same folder, or one contains the other, as far as can be known."""
+        return (
+            self.lineage[0] in other.lineage
+            or other.lineage[0] in self.lineage
+            or not (self.is_complete and other.is_complete)
+        )
 
     def endangers(self, other: HostFolder) -> bool:
         """Whether scripts can change, through one of them, what the other shows."""
@@ -306,11 +334,18 @@ class FileSystem(ABC):
     def marks(self, path: str, names: Sequence[str]) -> list[Mark | None]:
         """Return what tells whether names in a directory are as they were.
 
-        (mtime, ctime, size, inode number, mode) of a regular file, () of a directory. None: ask
-        `stat`.
+        (mtime, ctime, size, inode number, mode) of a regular file. Of a directory its version, or
+        () if it has none (see `keep_versions`). None: ask `stat`.
         """
         del path
         return [None] * len(names)
+
+    def keep_versions(self) -> None:  # noqa: B027 - nothing to do without directories in memory
+        """Give the directories in memory versions, from now to their next change.
+
+        A change gives new versions to all directories above it, so one with the same version has
+        the same files, at all depths. Changes behind a mount or by another hard link don't count.
+        """
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
         """Return names and types like `scan`, and bytes of regular files in memory, else None."""

@@ -21,7 +21,14 @@ import os
 import posixpath
 import stat as stat_module
 
-from agentsandbox.kernel.fs.base import File, HostFolder, Stat, os_error, seek_file
+from agentsandbox.kernel.fs.base import (
+    LEADS_NOWHERE,
+    File,
+    HostFolder,
+    Stat,
+    os_error,
+    seek_file,
+)
 from agentsandbox.kernel.fs.canonical import CanonicalFileSystem
 from agentsandbox.kernel.fs.host_links import climbs, leaves
 from agentsandbox.kernel.streams import OutputError, WriteOnlyError, decode, encode
@@ -134,23 +141,25 @@ class HostFileSystem(CanonicalFileSystem):
         )
 
     def host_folders(self) -> list[HostFolder]:
-        return [HostFolder(self._lineage(), writable=not self.read_only)]
+        lineage, is_complete = self._lineage()
+        return [HostFolder(lineage, writable=not self.read_only, is_complete=is_complete)]
 
-    def _lineage(self) -> list[Inode]:
-        """Return the inodes of the folder and of those above it that can be entered."""
+    def _lineage(self) -> tuple[list[Inode], bool]:
+        """Return the inodes of the folder and of those above it, and whether these are all."""
         found: list[Inode] = []
         number = os.open(b".", _PASSAGE, dir_fd=self._number)
         try:
             while True:
                 info = os.fstat(number)
                 if found and found[-1] == (info.st_dev, info.st_ino):
-                    return found  # the root of the host is above itself
+                    return found, True  # the root of the host is above itself
                 found.append((info.st_dev, info.st_ino))
-                above = os.open(b"..", _PASSAGE, dir_fd=number)
+                try:
+                    above = os.open(b"..", _PASSAGE, dir_fd=number)
+                except PermissionError:
+                    return found, False
                 os.close(number)
                 number = above
-        except PermissionError:
-            return found
         finally:
             os.close(number)
 
@@ -241,7 +250,7 @@ class HostFileSystem(CanonicalFileSystem):
             for name in listed:
                 try:
                     info = os.stat(encode(name), dir_fd=number, follow_symlinks=False)
-                except OSError:  # it went away
+                except FileNotFoundError:  # it went away
                     continue
                 names.append(name)
                 kinds.append(stat_module.S_IFMT(info.st_mode))
@@ -381,8 +390,9 @@ class HostFileSystem(CanonicalFileSystem):
             self._step(path, parts[::-1], follow=True, slashed=False)
         except PermissionError:
             return True
-        except OSError:  # it leads nowhere
-            pass
+        except OSError as error:
+            if error.errno not in LEADS_NOWHERE:
+                raise
         return False
 
     def _link(self, source: str, path: str) -> None:

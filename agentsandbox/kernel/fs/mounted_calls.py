@@ -31,11 +31,13 @@ def check_mount(
     for other_path, other in mounted:
         try:
             others = other.host_folders()
-        except OSError:  # the host has closed it: nothing can be reached there any more
-            continue
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise os_error(error.errno or errno.EIO, other_path) from None
+            continue  # the host has closed it: nothing can be reached there any more
         if any(folder.endangers(known) for folder in folders for known in others):
             raise MountError(
-                f"{path!r} and {other_path!r} would show the same folder of the host, or one "
+                f"{path!r} and {other_path!r} could show the same folder of the host, or one "
                 "within the other, and one of them is writable: mount the outer folder only, or "
                 "make both read-only (an overlay counts as read-only)"
             )

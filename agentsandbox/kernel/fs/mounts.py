@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 import posixpath
 
 from agentsandbox.errors import MountError
@@ -35,12 +36,21 @@ def mount_tree(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool =
 def mount(tree: Ledger, path: str, filesystem: FileSystem) -> None:
     """Mount another filesystem, which forks and snapshots share.
 
-    `MountError` for a relative path, and if a folder of the host would be mounted twice and once
-    writable.
+    `MountError` for a relative path, if a folder of the host would be mounted twice and once
+    writable, for a path that cannot be used, and if the host refuses to look at its folder.
     """
-    check_mount(path, filesystem, tree.mounted)
-    _mount(tree, path, Mount(filesystem))
+    try:
+        check_mount(path, filesystem, tree.mounted)
+        _mount(tree, path, Mount(filesystem))
+    except OSError as error:
+        raise mount_error(path, error) from None
     tree.mounted = (*tree.mounted, (path, filesystem))
+
+
+def mount_error(path: str, error: OSError) -> MountError:
+    """Return the error of a mount that an error of a filesystem prevented."""
+    number = error.errno or errno.EIO
+    return MountError(f"{os.strerror(number)}: {path!r}", number)
 
 
 def host_folders(tree: Ledger) -> list[HostFolder]:

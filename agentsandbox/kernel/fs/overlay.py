@@ -17,7 +17,14 @@ import errno
 import posixpath
 
 from agentsandbox.errors import MountError
-from agentsandbox.kernel.fs.base import File, FileSystem, HostFolder, Stat, os_error
+from agentsandbox.kernel.fs.base import (
+    File,
+    FileSystem,
+    HostFolder,
+    Stat,
+    os_error,
+    raise_failure,
+)
 from agentsandbox.kernel.fs.canonical import CanonicalFileSystem
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 
@@ -114,18 +121,21 @@ class OverlayFileSystem(CanonicalFileSystem):
 
     def host_folders(self) -> list[HostFolder]:
         """Return the folders of both layers; the lower layer is never written to."""
-        lower = [HostFolder(folder.lineage, writable=False) for folder in self.lower.host_folders()]
+        lower = [
+            HostFolder(folder.lineage, writable=False, is_complete=folder.is_complete)
+            for folder in self.lower.host_folders()
+        ]
         return lower + self.upper.host_folders()
 
     # the layers
 
     def _in_upper(self, path: str) -> bool:
-        return self.upper.exists(path, follow=False)
+        return _has(self.upper, path)
 
     def _below(self, path: str) -> str | None:
         """Return the path in the lower layer that is shown at a path, or None."""
         origin = self._origins.find(path)
-        return origin if origin is not None and self.lower.exists(origin, follow=False) else None
+        return origin if origin is not None and _has(self.lower, origin) else None
 
     def _lower_path(self, path: str) -> str:
         """Return the same path for one that must exist and is not in the upper layer."""
@@ -293,3 +303,13 @@ class OverlayFileSystem(CanonicalFileSystem):
     def _utime(self, path: str, mtime: float, atime: float | None) -> None:
         self._raise(path)
         self.upper.utime(path, mtime, atime=atime, follow=False)
+
+
+def _has(layer: FileSystem, path: str) -> bool:
+    """Whether a layer has a path; an error of the host is not taken for its absence."""
+    try:
+        layer.stat(path, follow=False)
+    except OSError as error:
+        raise_failure(error)
+        return False
+    return True

@@ -56,6 +56,8 @@ class Lexer:
         self.pending: list[tuple[HereDocument, bool]] = []
         self.warnings: list[tuple[int, str]] = []
         self.nesting = 0
+        self.left_open: tuple[HereDocument, ...] = ()
+        """The here-documents of the last substitution whose bodies it does not hold."""
         self.in_substitution = False
         """Whether a $(…) or <(…) is open: its here-documents may end with `EOF)`."""
         self.joins = "\\\n" in text and _ANY_SPLIT_OPERATOR.search(text) is not None

@@ -10,7 +10,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PLACES = frozenset(("line", "source", "last_line", "spans", "constant", "fields", "compiled"))
+_PLACES = frozenset(
+    ("line", "source", "last_line", "outside", "spans", "constant", "fields", "compiled")
+)
 
 
 UNKNOWN = "\0"
@@ -138,14 +140,18 @@ class CommandSubstitution(Part):
     """$(…) or `…`; the body is None for an empty one.
 
     `source` is how $(…) was written. It is "" for `…`, and for a substitution in a pattern list,
-    which bash prints as it was written.
+    which bash prints as it was written. `outside` are its here-documents whose bodies begin behind
+    the line in which the substitution ends.
     """
 
-    __slots__ = ("body", "source")
+    __slots__ = ("body", "outside", "source")
 
-    def __init__(self, body: Command | None, source: str = "") -> None:
+    def __init__(
+        self, body: Command | None, source: str = "", outside: tuple[HereDocument, ...] = ()
+    ) -> None:
         self.body = body
         self.source = source
+        self.outside = outside
 
 
 class ArithmeticSubstitution(Part):
@@ -158,14 +164,21 @@ class ArithmeticSubstitution(Part):
 
 
 class ProcessSubstitution(Part):
-    """<(…) or >(…), by `direction`."""
+    """<(…) or >(…), by `direction`; `outside` as in `CommandSubstitution`."""
 
-    __slots__ = ("body", "direction", "source")
+    __slots__ = ("body", "direction", "outside", "source")
 
-    def __init__(self, body: Command | None, direction: str, source: str = "") -> None:
+    def __init__(
+        self,
+        body: Command | None,
+        direction: str,
+        source: str = "",
+        outside: tuple[HereDocument, ...] = (),
+    ) -> None:
         self.body = body
         self.direction = direction
         self.source = source
+        self.outside = outside
 
 
 # commands

@@ -745,6 +745,7 @@ class Parser(WordReader):
             body = self._substituted(opened_at)
         finally:
             self.in_substitution = inside
+        self.left_open = tuple([document for document, _ in self.pending]) if self.pending else ()
         self.pending = pending + self.pending
         self.nesting -= 1
         return body

@@ -34,6 +34,7 @@ from agentsandbox.shell.syntax.nodes import (
     Group,
     HereDocument,
     If,
+    Node,
     Parameter,
     Part,
     Pipeline,
@@ -164,6 +165,8 @@ class _Printer:
     # commands
 
     def command(self, node: Command) -> None:
+        if self.exact and isinstance(node, Conditional):
+            self.documents.extend(_outside(node))
         _PRINTERS[type(node)](self, node)
         if not isinstance(node, SimpleCommand):
             self.redirections(node.redirections)
@@ -206,10 +209,16 @@ class _Printer:
         return f"{prefix}{node.operator} {self.word(target)}"
 
     def word(self, word: Word) -> str:
-        return word.source if self.exact else shown_word(word)
+        if not self.exact:
+            return shown_word(word)
+        if "<<" in word.source:
+            self.documents.extend(_outside(word))
+        return word.source
 
     def assignment(self, node: Assignment) -> str:
         if self.exact:
+            if "<<" in node.source:
+                self.documents.extend(_outside(node))
             return node.source
         operator = "+=" if node.append else "="
         subscript = f"[{shown_word(node.subscript)}]" if node.subscript is not None else ""
@@ -516,6 +525,22 @@ def _substitutions(parts: tuple[Part, ...]) -> Iterator[CommandSubstitution | Pr
             for operand in (part.subscript, *part.operands):
                 if operand is not None:
                     yield from _substitutions(operand.parts)
+
+
+def _outside(node: Node) -> Iterator[HereDocument]:
+    """Return the here-documents in substitutions whose bodies begin behind the line."""
+    if isinstance(node, (CommandSubstitution, ProcessSubstitution)):
+        yield from node.outside
+        return
+    for name in node.__slots__:
+        value = getattr(node, name) if name != "redirections" else ()
+        for each in value if isinstance(value, tuple) else (value,):
+            if isinstance(each, Node) and not isinstance(each, _APART):
+                yield from _outside(each)
+
+
+_APART = (Command, HereDocument)
+"""Nodes with lines of their own."""
 
 
 def _substituted(node: CommandSubstitution | ProcessSubstitution) -> str:

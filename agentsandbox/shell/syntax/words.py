@@ -397,7 +397,7 @@ class WordReader(BracedReader):
             body = self.parse_substitution(start)
             if self.substitutions is not None and self.text is self.written:
                 self.substitutions.append((start, self.position))
-            return CommandSubstitution(body, text[start : self.position])
+            return CommandSubstitution(body, text[start : self.position], self.left_open)
         if following and following in SPECIAL:
             self.position = start + 2
             return Parameter(
@@ -420,8 +420,10 @@ class WordReader(BracedReader):
         self.position = start + 2
         pending, nesting = list(self.pending), self.nesting
         body: Command | None
+        outside: tuple[HereDocument, ...] = ()
         try:
             body = self.parse_substitution(start)
+            outside = self.left_open
         except ShellSyntaxError:
             self.pending, self.nesting = pending, nesting
             end = self.parenthesis_end(start + 2)
@@ -429,7 +431,7 @@ class WordReader(BracedReader):
             line = self.first_line - 1 if mode == HERE else self.line_at(start)
             body = self._parsed_later(self.text[start + 2 : end], line)
             self.position = end + 1
-        return CommandSubstitution(body, self.text[start : self.position])
+        return CommandSubstitution(body, self.text[start : self.position], outside)
 
     def _parsed_later(self, text: str, line: int) -> Command | None:
         """Return the commands of a substitution that bash parses only when it runs it."""
@@ -481,7 +483,9 @@ class WordReader(BracedReader):
         direction = self.text[start]
         self.position += 2
         body = self.parse_substitution(start)
-        return ProcessSubstitution(body, direction, self.text[start : self.position])
+        return ProcessSubstitution(
+            body, direction, self.text[start : self.position], self.left_open
+        )
 
     def _arithmetic(self, start: int) -> ArithmeticSubstitution | None:
         """Read $((…)); return None if it turns out to be a substitution with a subshell."""
