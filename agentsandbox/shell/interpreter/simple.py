@@ -443,8 +443,9 @@ class _Program:
                 word(shell, argv)
             environment = shell.variables.environment().copy()
             environment["_"] = self.path
+            size = shell.variables.environment_size + len(self.path)
             try:
-                status = run_external(shell, argv, environment)
+                status = run_external(shell, argv, environment, size=size)
             except CommandError as error:
                 shell.complain(error.message)
                 status = error.status
