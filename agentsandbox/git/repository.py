@@ -204,7 +204,7 @@ class Repository:
             found: Index = kept[1].copy()
         else:
             self.git.budget.step(len(data) // 64)
-            shown = f"{self.shown_folder}/index" if path == f"{self.folder}/index" else path
+            shown = self.git.env.get("GIT_INDEX_FILE") or f"{self.shown_folder}/index"
             parsed = parse_index(data, shown)
             memo[f"index {path}"] = (data, parsed)
             found = parsed.copy()

@@ -7,7 +7,7 @@ before all paths are checked.
 
 from __future__ import annotations
 
-from agentsandbox.git.errors import GitError, MissingObject, Plain
+from agentsandbox.git.errors import GitError, MissingObject, Plain, Quit
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.trees import flat_tree, prime_cache
@@ -171,7 +171,10 @@ class Switch:
             self._one(path, entry, one, two)
 
     def one_way(self, new: str | None) -> None:
-        """Plan the change to a tree, whatever index and worktree have (reset --hard)."""
+        """Plan the change to a tree, whatever the index has.
+
+        Only a reset (--hard) also restores files that differ from an entry that stays.
+        """
         after = flat_tree(self.repository.objects, new)
         index, tree = self.index, self.tree
         self.git.budget.step(1 + len(after) // 8)
@@ -183,7 +186,8 @@ class Switch:
         for path, side in after.items():
             known = index.get(path)
             if known is not None and (known.mode, known.oid) == side:
-                if self.update and tree is not None and self._is_changed(known):
+                restores = self.reset and self.update and tree is not None
+                if restores and self._is_changed(known):
                     self.plan.write[path] = side
                 continue
             self._later.append((path, side))
@@ -304,7 +308,9 @@ class Switch:
                     index.set_replacing(Entry(path, *side))
         if self.tree is not None and self.update:
             self.plan.apply(self.tree, index)
-            if self.plan.failed and self.action == "checkout":
+            if self.plan.failed and self.action != "checkout":
+                raise Quit(128)
+            if self.plan.failed and not self.reset:
                 entry = index.get(self.plan.failed[0])
                 if entry is not None:
                     self.git.error(
@@ -335,8 +341,11 @@ def switch_trees(
     one_way: bool = False,
     dry_run: bool = False,
     overwrite_ignored: bool = True,
-) -> None:
-    """Move index and worktree from a tree to another; an error lists what would be lost."""
+) -> bool:
+    """Move index and worktree from a tree to another; an error lists what would be lost.
+
+    Return whether a checkout found the content of a file missing; other actions end then.
+    """
     switch = Switch(
         git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored
     )
@@ -350,6 +359,7 @@ def switch_trees(
     else:
         switch.two_way(old, new)
     switch.finish(new, dry_run=dry_run)
+    return bool(switch.plan.failed)
 
 
 def three_way_index(

@@ -504,7 +504,7 @@ class _Scanner:
             return
         if mode == entry.mode and not entry.intends and mode != SUBMODULE and entry.is_fresh(info):
             if info.mtime < self.old:
-                entry.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
+                entry.note(info)
                 return
             if self.tree.hash(path, info, known=entry.oid) == entry.oid:
                 return

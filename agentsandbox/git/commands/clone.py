@@ -66,6 +66,12 @@ git clone [<options>] [--] <repo> [<dir>]
 }
 
 
+_NOT_CHECKED_OUT = """warning: Clone succeeded, but checkout failed.
+You can inspect what was checked out with 'git status'
+and retry with 'git restore --source=HEAD :/'
+"""
+
+
 class Source:
     """What is cloned: the URL as it is kept, the other side, and whether files are copied."""
 
@@ -247,9 +253,11 @@ def _clone(
         return 0
     if not repository.branch() and not quiet and git.config.flag("advice.detachedhead", True):
         git.say(DETACHED.replace("{name}", commit))
-    switch_trees(
+    if switch_trees(
         git, None, objects.commit(commit).tree, action="checkout", reset=True, one_way=True
-    )
+    ):
+        git.say(f"fatal: unable to checkout working tree\n{_NOT_CHECKED_OUT}")
+        return 128
     status = run_hook(repository, "post-checkout", NULL, commit, "1")
     if status or not active_submodules(options):
         return status

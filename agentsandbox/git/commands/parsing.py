@@ -81,14 +81,14 @@ class _Parser:
                     verify_filename(self.git, word)
             elif word == "--":
                 if self.flags or not self.revs_only or not self.no_revs:
-                    self._file(word)
+                    self._file(word, prefix="")
                 for each in reversed(pending):
                     self._file(each)
                 break
             elif word.startswith("-") and word != "-" and not ended:
                 if word == "--end-of-options":
                     ended = True
-                    self._file(word)
+                    self._file(word, prefix="")
                 elif not self._option(word, pending) and self._flag(word) and self.verify:
                     self._die_single()
             elif not self._revision(word):
@@ -130,11 +130,11 @@ class _Parser:
         self._print(word)
         return True
 
-    def _file(self, word: str) -> bool:
+    def _file(self, word: str, prefix: str | None = None) -> bool:
         self._use_default()
         if self.revs_only or self.flags or self.verify:
             return False
-        self._print(self.prefix + word)
+        self._print((self.prefix if prefix is None else prefix) + word)
         return True
 
     # options

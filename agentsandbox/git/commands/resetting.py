@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.git.commands.adding import pathspec_words
-from agentsandbox.git.errors import Fatal
+from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.modules import refuse_recursion
@@ -110,7 +110,10 @@ def _reset_commit(
     head = repository.head()
     old = repository.objects.commit(head).tree if head is not None else None
     if mode == "hard":
-        switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+        try:
+            switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+        except Quit:
+            raise Fatal(f"Could not reset index file to revision '{revision}'.") from None
     elif mode in ("merge", "keep"):
         _careful(git, old, tree, mode)
     elif mode == "mixed":

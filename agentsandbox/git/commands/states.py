@@ -393,6 +393,8 @@ class _Listing:
 
 
 def update_index(git: Invocation, words: list[str]) -> int:
+    if words == ["-h"]:
+        raise BadUsage
     return _IndexUpdate(git).run(words)
 
 

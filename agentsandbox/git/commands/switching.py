@@ -22,8 +22,8 @@ from agentsandbox.git.refs import is_branch_name
 from agentsandbox.git.remotes import remote_names
 from agentsandbox.git.revisions import (
     Resolver,
+    branch_named,
     find_ref,
-    interpreted,
     tracking_ref,
     verify_not_filename,
 )
@@ -296,10 +296,7 @@ def _guess(git: Invocation, options: Options, name: str, *, is_file: bool) -> st
 
 def _target(git: Invocation, name: str, *, detach: bool) -> Target | None:
     repository = git.repository
-    shown = name
-    before = interpreted(repository, name).removeprefix("refs/heads/")
-    if before != name and not before.startswith("refs/"):
-        shown = name = before
+    shown = name = branch_named(repository, name)
     full = f"refs/heads/{name}"
     if not detach and is_branch_name(name) and repository.refs.read(full) is not None:
         return Target(shown, repository.refs.read(full), full)
@@ -349,12 +346,11 @@ def switch(git: Invocation, words: list[str]) -> int:
         raise Fatal(f"invalid reference: {word}")
     if not target.branch and not options.on("detach"):
         found = find_ref(repository, name)
-        kind = "commit"
-        if found is not None and found[0].startswith("refs/tags/"):
-            kind = "tag"
-        elif found is not None and found[0].startswith("refs/remotes/"):
-            kind = "remote branch"
-        git.say(f"fatal: a branch is expected, got {kind} '{target.name}'")
+        kind = "commit "
+        if found is not None:
+            kinds = {"refs/tags/": "tag ", "refs/remotes/": "remote branch "}
+            kind = next((what for start, what in kinds.items() if found[0].startswith(start)), "")
+        git.say(f"fatal: a branch is expected, got {kind}'{target.name}'")
         git.hint(
             "If you want to detach HEAD at the commit, try again with the --detach option.",
             "suggestDetachingHead",
@@ -367,15 +363,15 @@ def _force(options: Options) -> bool:
     return options.on("force")
 
 
-def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
+def _move_trees(git: Invocation, options: Options, commit: str | None) -> bool:
+    """Change index and worktree; return whether `-f` found a content missing."""
     repository = git.repository
     head = repository.head()
     has_index = git.fs.exists(repository.index_path)
     old = repository.objects.commit(head).tree if head is not None and has_index else None
     new = repository.objects.commit(commit).tree if commit is not None else None
     if _force(options):
-        switch_trees(git, None, new, action="checkout", reset=True, one_way=True)
-        return
+        return switch_trees(git, None, new, action="checkout", reset=True, one_way=True)
     unmerged = repository.index().unmerged()
     if unmerged:
         for path in unmerged:
@@ -385,6 +381,7 @@ def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
     switch_trees(
         git, old, new, action="checkout", overwrite_ignored=not options.off("overwrite-ignore")
     )
+    return False
 
 
 def _refuse_in_progress(git: Invocation, options: Options) -> None:
@@ -424,8 +421,9 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
         if elsewhere is not None:
             name = target.branch.removeprefix("refs/heads/")
             raise Fatal(f"'{name}' is already checked out at '{elsewhere.path}'")
+    lacks = False
     if head != target.commit or _force(options) or not git.fs.exists(repository.index_path):
-        _move_trees(git, options, target.commit)
+        lacks = _move_trees(git, options, target.commit)
     if not quiet and not _force(options):
         _show_changes(git, target.commit)
     if not quiet and not before and head is not None and head != target.commit:
@@ -454,7 +452,7 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
     repository.remove_file(
         "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD"
     )
-    return run_hook(repository, "post-checkout", head or NULL, target.commit, "1")
+    return run_hook(repository, "post-checkout", head or NULL, target.commit, "1") or int(lacks)
 
 
 def _detach(
@@ -552,7 +550,7 @@ def _switch_to_new(
     repository = git.repository
     if len(operands) > 1:
         raise Fatal(f"Cannot update paths and switch to branch '{name}' at the same time.")
-    name = interpreted(repository, name).removeprefix("refs/heads/")
+    name = branch_named(repository, name)
     if not is_branch_name(name):
         raise Fatal(f"'{name}' is not a valid branch name")
     full = f"refs/heads/{name}"
