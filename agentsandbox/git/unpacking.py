@@ -96,13 +96,22 @@ class Plan:
     def __init__(self) -> None:
         self.write: dict[bytes, tuple[int, str]] = {}
         self.remove: list[bytes] = []
+        self.submodules: set[bytes] = set()
+        """Paths of submodules among those that are removed."""
         self.failed: list[bytes] = []
         """The files whose content is not there."""
 
     def apply(self, tree: Worktree, index: Index) -> None:
         """Remove and write the files, and note them in the index."""
         for path in self.remove:
-            tree.remove(path)
+            if (
+                not tree.remove(path)
+                and path in self.submodules
+                and tree.stat(path) is not None
+            ):
+                tree.repository.git.warn(
+                    f"unable to rmdir '{decode(path)}': Directory not empty"
+                )
         tree.forget_parents()
         for path, (mode, oid) in self.write.items():
             try:
@@ -133,6 +142,10 @@ class Switch:
         self.repository: Repository = git.repository
         self.tree = Worktree(self.repository) if self.repository.worktree is not None else None
         self.index = self.repository.index()
+        self.is_first = not len(self.index) and not self.repository.fs.exists(
+            self.repository.index_path
+        )
+        """Whether there is no index yet, so nothing of it can be lost."""
         self.action = action
         self.reset = reset
         self.update = update and self.tree is not None
@@ -200,7 +213,7 @@ class Switch:
         if entry is None:
             if one is not None and two is None:
                 return
-            if one is not None and two is not None and not self.reset:
+            if one is not None and two is not None and not self.reset and not self.is_first:
                 self.refusals.changed.append(path)  # removed in the index, changed in the tree
                 return
             if two is not None:
@@ -285,6 +298,9 @@ class Switch:
         index = self.index
         for path, side in self._later:
             if side is None:
+                entry = index.get(path)
+                if entry is not None and entry.mode == SUBMODULE:
+                    self.plan.submodules.add(path)
                 index.remove(path)
             else:
                 entry = index.get(path)

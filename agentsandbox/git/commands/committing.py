@@ -11,7 +11,7 @@ from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.hooks import hook_path, run_hook
 from agentsandbox.git.index import Entry, Index, parse_index
 from agentsandbox.git.invocation import Invocation
-from agentsandbox.git.objects import format_commit
+from agentsandbox.git.objects import SUBMODULE, format_commit
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec
 from agentsandbox.git.pathspecs import parse_pathspec
@@ -320,12 +320,20 @@ class _Committing:
     def _take(self, path: bytes, tree: Worktree, index: Index, other: Index) -> None:
         """Put a file as it is in the worktree into two indexes."""
         info = tree.stat(path)
+        known = index.get(path)
+        if info is not None and info.is_dir and known is not None and known.mode == SUBMODULE:
+            head = tree.head_of_nested(path)
+            entry = Entry(path, SUBMODULE, known.oid if head is None else head)
+            entry.remember(info)
+            index.set_replacing(entry)
+            if other is not index:
+                other.set_replacing(entry)
+            return
         if info is None or info.is_dir:
-            if info is None or index.get(path) is None:
+            if info is None or known is None:
                 index.remove(path)
                 other.remove(path)
             return
-        known = index.get(path)
         mode = mode_of(info, file_mode=tree.file_mode, known=known.mode if known else 0)
         data = tree.read(path, info, known=known.oid if known else None)
         entry = Entry(path, mode, self.repository.objects.write("blob", data))

@@ -7,11 +7,13 @@ import re
 from agentsandbox.git.branches import set_upstream
 from agentsandbox.git.commands.adding import pathspec_words
 from agentsandbox.git.commands.comparing import tree_to_worktree
+from agentsandbox.git.diff.options import DiffOptions
 from agentsandbox.git.errors import Fatal, MissingObject, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec, quote_path
@@ -154,7 +156,7 @@ class Target:
 def checkout(git: Invocation, words: list[str]) -> int:
     # long: branches and files share one command line
     options = parse_options(USAGES["checkout"], words)
-    _refuse(options, "checkout")
+    _refuse(git, options, "checkout")
     repository = git.repository
     repository.need_worktree()
     operands = list(options.operands)
@@ -211,11 +213,13 @@ def checkout(git: Invocation, words: list[str]) -> int:
     return _switch(git, options, target, branch)
 
 
-def _refuse(options: Options, name: str) -> None:
+def _refuse(git: Invocation, options: Options, name: str) -> None:
     if options.on("patch"):
         raise Fatal(f"git {name} --patch needs a terminal; name the files instead")
     if options.on("recurse-submodules"):
         raise Fatal(f"git {name} --recurse-submodules is not supported in this sandbox")
+    if not options.given("recurse-submodules"):
+        refuse_recursion(git, name)
     if options.on("merge") and name != "restore":
         raise Fatal(f"git {name} --merge is not supported in this sandbox; use git stash")
 
@@ -304,7 +308,7 @@ def _target(git: Invocation, name: str, *, detach: bool) -> Target | None:
 def switch(git: Invocation, words: list[str]) -> int:
     # long: one form after the other
     options = parse_options(USAGES["switch"], words)
-    _refuse(options, "switch")
+    _refuse(git, options, "switch")
     repository = git.repository
     repository.need_worktree()
     if options.on("discard-changes"):
@@ -509,7 +513,8 @@ def _show_changes(git: Invocation, commit: str | None) -> None:
         return
     repository = git.repository
     tree = Worktree(repository)
-    found = tree_to_worktree(git, tree, repository.objects.commit(commit).tree, Pathspec())
+    base = repository.objects.commit(commit).tree
+    found = tree_to_worktree(git, tree, base, Pathspec(), DiffOptions())
     for delta in found:
         git.print(f"{delta.status}\t{quote_path(delta.new_path)}")
 
@@ -524,13 +529,15 @@ def _report_only(git: Invocation, options: Options) -> int:
     """Report local changes, as `git checkout` without operands does."""
     repository = git.repository
     head = repository.head()
-    if _force(options) and head is not None:
+    if head is None:
+        raise Fatal("You are on a branch yet to be born")
+    if _force(options):
         _move_trees(git, options, head)
     if not options.on("quiet"):
         if not _force(options):
             _show_changes(git, head)
         branch = repository.branch()
-        if branch and head is not None:
+        if branch:
             _report_tracking(git, branch)
     return 0
 
@@ -657,7 +664,9 @@ def _restore(
     if before is not None:
         chosen = {path: side for path, side in before.items() if wanted.matches(path)}
         gone = [
-            entry.path for entry in index if wanted.matches(entry.path) and entry.path not in before
+            entry.path
+            for entry in index
+            if not overlay and wanted.matches(entry.path) and entry.path not in before
         ]
     else:
         gone = []
@@ -749,7 +758,7 @@ def _restore(
 
 def restore(git: Invocation, words: list[str]) -> int:
     options = parse_options(USAGES["restore"], words)
-    _refuse(options, "restore")
+    _refuse(git, options, "restore")
     repository = git.repository
     repository.need_worktree()
     options.operands = pathspec_words(git, options)
