@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.git.config import read_text, rename_section, with_value
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.refs import is_branch_name
-from agentsandbox.git.revisions import Resolver, count_refs, find_ref, interpreted
+from agentsandbox.git.revisions import Resolver, branch_named, count_refs, find_ref
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -106,7 +106,7 @@ def create_branch(
     current_too  whether the current branch may be moved
     """
     repository = git.repository
-    name = interpreted(repository, name).removeprefix("refs/heads/")
+    name = branch_named(repository, name)
     if not is_branch_name(name):
         raise Fatal(f"'{name}' is not a valid branch name")
     full = f"refs/heads/{name}"

@@ -8,6 +8,7 @@ import re
 
 from agentsandbox.git.errors import BadUsage, Fatal, GitError, MissingObject, Quit, WrongUsage
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.surroundings import visible
 from agentsandbox.git.texts import split_words
 from agentsandbox.kernel.streams import decode, encode
 
@@ -55,6 +56,7 @@ MODULES = {
     "resetting": "reset",
     "searching": "grep",
     "stashing": "stash",
+    "submodules": "submodule",
     "storing": "count-objects gc pack-refs prune prune-packed repack",
     "summing_up": "shortlog",
     "states": "status ls-files update-index check-ignore",
@@ -87,7 +89,6 @@ ABSENT = {
     "rerere": "conflicts are not recorded; resolve them again",
     "show-branch": "use git log --graph --oneline",
     "sparse-checkout": "the worktree has all files; use pathspecs",
-    "submodule": "clone the other repository beside this one",
     "verify-commit": "there are no keys to check signatures with",
     "verify-tag": "there are no keys to check signatures with",
     "verify-pack": "use git fsck, and git count-objects -v",
@@ -150,6 +151,14 @@ def run(ctx: CommandContext) -> int:
         git.flush()
 
 
+def guarded(git: Invocation, work: Callable[[], int]) -> int:
+    """Return the status of a part of a command; print its errors and what it printed."""
+    try:
+        return _guarded(git, work)
+    finally:
+        git.flush()
+
+
 def _guarded(git: Invocation, work: Callable[[], int]) -> int:
     try:
         return work()
@@ -161,7 +170,7 @@ def _guarded(git: Invocation, work: Callable[[], int]) -> int:
         git.say(f"fatal: {error.message}")
         return error.status
     except GitError as error:
-        git.say(f"{error.prefix}{error.message}")
+        git.say(visible(f"{error.prefix}{error.message}"))
         return error.status
     except OSError as error:
         name = error.filename or ""

@@ -11,8 +11,8 @@ import copy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.git.config import Config
     from agentsandbox.git.objects import Commit
-    from agentsandbox.git.repository import Repository
 
 
 def find_codec(name: str) -> str | None:
@@ -24,9 +24,8 @@ def find_codec(name: str) -> str | None:
     return found.name if found._is_text_encoding else None
 
 
-def output_encoding(repository: Repository) -> str:
+def output_encoding(config: Config) -> str:
     """Return the encoding in which logs are shown, by the configuration."""
-    config = repository.config
     return config.get("i18n.logoutputencoding") or config.get("i18n.commitencoding") or "UTF-8"
 
 
@@ -40,9 +39,9 @@ def recoded(commit: Commit, target: str) -> Commit:
         return commit
     made = copy.copy(commit)
     try:
-        for name in ("author", "committer", "message"):
-            text = str(getattr(commit, name), source)
-            setattr(made, name, text.encode(wanted))
+        made.author = str(commit.author, source).encode(wanted)
+        made.committer = str(commit.committer, source).encode(wanted)
+        made.message = str(commit.message, source).encode(wanted)
     except UnicodeError:
         return commit
     made.shown_encoding = b"" if wanted == "utf-8" else target.encode("ascii", "replace")

@@ -92,7 +92,15 @@ class Entry:
         self.uid = info.uid & 0xFFFFFFFF
         self.gid = info.gid & 0xFFFFFFFF
         self.size = info.size & 0xFFFFFFFF
-        self.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
+        self.note(info)
+
+    def note(self, info: Stat) -> None:
+        """Keep `stat` for a fast comparison, unless it differs in what only a setting ignores."""
+        executes, executed = info.mode & 0o100, self.mode & 0o100
+        if info.mode & 0o170000 != self.mode & 0o170000 or (info.is_file and executes != executed):
+            self.seen = None
+        else:
+            self.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
 
     def is_fresh(self, info: Stat) -> bool:
         """Whether `stat` says what it said then."""

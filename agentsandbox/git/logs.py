@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agentsandbox.git.graph import Graph
     from agentsandbox.git.history import Walk
     from agentsandbox.git.invocation import Invocation
-    from agentsandbox.git.notes import NoteTexts
+    from agentsandbox.git.notes import NoteOptions, NoteTexts
 
 
 class LogPrinter:
@@ -59,7 +59,7 @@ class LogPrinter:
         self.followed: dict[str, list[Delta]] = {}
         """The changes of the file that is followed, by commit."""
         self.source = False
-        self.encoding = output_encoding(self.repository)
+        self.encoding = output_encoding(self.repository.config)
         """The encoding of what is printed."""
         self.always = False
         """Whether commits without differences are shown in spite of a pickaxe and such."""
@@ -73,15 +73,16 @@ class LogPrinter:
         self.reflog: tuple[str, str] | None = None
         """(selector, message) of the entry of a reflog."""
 
-    def take_notes(self, chosen: bool | None, *, given: bool) -> None:
+    def take_notes(self, chosen: NoteOptions, *, given: bool) -> None:
         """Take the notes to show; without a choice only with the default format."""
         from agentsandbox.git.notes import NoteTexts
 
         if self.repository.refs.all("refs/notes/"):
-            texts = NoteTexts(self.repository)
-            self.pretty.note_of = lambda oid: decode(texts.of(oid) or b"")
-            if chosen or (chosen is None and not given):
-                self.notes = texts
+            shows = chosen.shows or (chosen.shows is None and not given)
+            if shows or "%N" in self.user_format:
+                texts = NoteTexts(self.repository, chosen)
+                self.pretty.note_of = lambda oid: decode(texts.of(oid))
+                self.notes = texts if shows else None
 
     def filter_decorations(self, included: list[str], excluded: list[str]) -> None:
         """Show only the references that match."""
@@ -301,6 +302,8 @@ class LogPrinter:
                 selector, message = self.reflog
                 self.git.write(encode(f"{selector}: {message}\n"))
                 return
+            if self.notes is not None:
+                text += self.notes.shown(commit.oid)
             self._message(text, is_user=True)
             return
         git.write(b"\n")

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from agentsandbox.git.surroundings import Surroundings
 
 _MOST_LEVELS = 512
+_MOST_NAMED = 65536
+"""The most bytes of a `.git` file."""
 _EXTENSIONS = {
     "noop",
     "noop-v1",
@@ -65,6 +67,8 @@ class Repository:
         self.refs.ident = self._log_ident
         self._grafts: dict[str, tuple[str, ...]] | None = None
         self._config: Config | None = None
+        self.modules: Any = None
+        """What `.gitmodules` says, once it was read."""
         self.smudge: Callable[[Index], None] = lambda index: None
         """Marks entries that may have changed unnoticed, before an index is written."""
 
@@ -200,7 +204,7 @@ class Repository:
             found: Index = kept[1].copy()
         else:
             self.git.budget.step(len(data) // 64)
-            shown = f"{self.shown_folder}/index" if path == f"{self.folder}/index" else path
+            shown = self.git.env.get("GIT_INDEX_FILE") or f"{self.shown_folder}/index"
             parsed = parse_index(data, shown)
             memo[f"index {path}"] = (data, parsed)
             found = parsed.copy()
@@ -217,6 +221,12 @@ class Repository:
             self.fs.unlink(lock)
             raise
         _memo(self.git)[f"index {path}"] = (data, index.copy())
+
+    def refuse_locked_index(self) -> None:
+        """Raise if another command is changing the index."""
+        lock = f"{self.index_path}.lock"
+        if self.fs.exists(lock, follow=False):
+            raise Fatal(f"Unable to create '{lock}': File exists.\n\n{LOCKED}")
 
     def lock_index(self, path: str, index: Index) -> tuple[str, bytes]:
         """Write an index to the lock file of a path; return its name and content."""
@@ -359,6 +369,30 @@ def discover(git: Surroundings) -> Repository | None:
         if top.rstrip("/") in ceilings and top != "/":
             return None
     return None
+
+
+def linked_folder(fs: Any, path: str) -> str | None:
+    """Return the folder that a `.git` file names, None if that is no repository."""
+    try:
+        if not fs.is_file(path) or fs.stat(path).size > _MOST_NAMED:
+            return None
+        text = fs.read_text(path)
+    except OSError as error:
+        raise_failure(error)
+        return None
+    target = text[8:].rstrip("\n\r")
+    if not text.startswith("gitdir: ") or not target:
+        return None
+    if not target.startswith("/"):
+        target = f"{posixpath.dirname(path)}/{target}"
+    target = posixpath.normpath(target)
+    return target if is_repository(fs, target) else None
+
+
+def nested_folder(fs: Any, worktree: str) -> str | None:
+    """Return the `.git` folder of the repository with a worktree, None if there is none."""
+    dot = f"{worktree}/.git"
+    return dot if is_repository(fs, dot) else linked_folder(fs, dot)
 
 
 def _linked(git: Surroundings, path: str) -> str:

@@ -88,6 +88,14 @@ def interpreted(repository: Repository, name: str) -> str:
     return upstream(repository, name[: mark.start()], push=mark[1].lower() == "push")
 
 
+def branch_named(repository: Repository, text: str) -> str:
+    """Return the name of a branch that a command line names, perhaps as @{-N} or @{upstream}."""
+    if "@{" not in text:
+        return text
+    name = interpreted(repository, text)
+    return text if name.startswith("refs/remotes/") else name.removeprefix("refs/heads/")
+
+
 def nth_branch(repository: Repository, number: int) -> str | None:
     """Return the branch (or commit) that was checked out `number` checkouts ago."""
     for entry in reversed(repository.refs.read_log("HEAD")):

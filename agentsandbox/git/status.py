@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from agentsandbox.git.config import word_as_bool
+from agentsandbox.git.errors import Fatal
 from agentsandbox.git.history import count_between
-from agentsandbox.git.objects import NULL
+from agentsandbox.git.modules import IgnoreRules, checked_rule, refuse_linked_path
+from agentsandbox.git.nested import enter, folder_of, run_git
+from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.paths import Pathspec, mode_text, quote_path, relative_to
 from agentsandbox.git.pretty import shorten_ref
 from agentsandbox.git.revisions import upstream_of
 from agentsandbox.git.trees import Delta, diff_index
-from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
+from agentsandbox.git.worktree import MODIFIED, UNTRACKED, Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -16,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeGuard
 
+    from agentsandbox.git.index import Entry
     from agentsandbox.git.invocation import Invocation
 
 _LABELS = {
@@ -28,6 +33,51 @@ _UNMERGED = {
     5: ("deleted by us:   ", "DU"), 6: ("both added:      ", "AA"),
     7: ("both modified:   ", "UU"),
 }  # fmt: skip
+
+
+class Looking(IgnoreRules):
+    """Looks at submodules as the rules say.
+
+    `both` looks into the worktree of a submodule even if its commit has changed.
+    """
+
+    def __init__(
+        self, git: Invocation, rule: str, *, fixed: bool = False, both: bool = False
+    ) -> None:
+        super().__init__(git, rule, fixed=fixed)
+        self.both = both
+
+    def __call__(self, entry: Entry, changed: bool) -> tuple[bool, int]:
+        rule = self.rule_for(entry.path)
+        if rule == "all":
+            return False, 0
+        if rule == "dirty" or (changed and not self.both):
+            return changed, 0
+        return changed, dirt_of(self.git, decode(entry.path), untracked=rule == "none")
+
+
+def dirt_of(git: Invocation, path: str, *, untracked: bool) -> int:
+    """Return what is in the worktree of a submodule beside its commit: `MODIFIED`, `UNTRACKED`."""
+    repository = git.repository
+    refuse_linked_path(git, path)
+    if folder_of(repository, path) is None:
+        dot = f"{repository.work_path(encode(path))}/.git"
+        if repository.fs.is_dir(dot):
+            raise Fatal(f"'{path}/.git' not recognized as a git repository")
+        return 0
+    inner = enter(git, repository.work_path(encode(path)))
+    mode = inner.config.get("status.showuntrackedfiles", "normal") if untracked else "no"
+    status = git.budget.nested(lambda: Status(inner, untracked=mode, renames=False))
+    found = MODIFIED if status.staged or status.conflicts else 0
+    for delta in status.changed:
+        if delta.dirt & UNTRACKED:
+            found |= UNTRACKED
+        only = delta.new_mode == SUBMODULE and delta.old_oid == delta.new_oid
+        if not (only and delta.dirt == UNTRACKED):
+            found |= MODIFIED
+    if untracked and status.scan.untracked:
+        found |= UNTRACKED
+    return found
 
 
 class Conflict:
@@ -55,6 +105,7 @@ class Status:
         renames: bool = True,
         least: int = 30000,
         base: tuple[str | None] | None = None,
+        ignore: str | None = None,
     ) -> None:
         self.git = git
         self.repository = repository = git.repository
@@ -63,12 +114,15 @@ class Status:
         self.untracked_mode = untracked
         self.head = repository.head() if base is None else base[0]
         self.is_initial = self.head is None
-        tree = repository.objects.commit(self.head).tree if self.head is not None else None
+        tree = None if self.head is None else repository.objects.commit(self.head).tree
         wanted = wanted or Pathspec()
+        self.ignore = None if ignore is None else checked_rule(ignore)
         self.scan = scan_worktree(
-            self.worktree, index, wanted, untracked=untracked, ignored=ignored
+            self.worktree, index, wanted, untracked=untracked, ignored=ignored, look=self._look()
         )
         staged = diff_index(repository, tree, index, wanted)
+        if self.ignore == "all":
+            staged = [one for one in staged if not one.is_submodule]
         self.conflicts = self._conflicts(wanted)
         self.staged = [delta for delta in staged if not delta.unmerged]
         if renames and len(self.staged) > 1:
@@ -77,6 +131,7 @@ class Status:
 
             options = DiffOptions()
             options.renames = 1
+            options.ignore_submodules = self.ignore or "dirty"
             options.least = least
             options.rename_limit = git.config.number(
                 "status.renamelimit", git.config.number("diff.renamelimit", 1000)
@@ -92,7 +147,11 @@ class Status:
                 continue
             old = 0 if entry.intends else entry.mode
             status = "A" if entry.intends and kind != "D" else kind
-            self.changed.append(Delta(path, old, entry.oid, mode, "", status))
+            delta = Delta(path, old, entry.oid, mode, "", status)
+            if path in self.scan.submodules:
+                changed, delta.dirt = self.scan.submodules[path]
+                delta.new_oid = "" if changed else entry.oid
+            self.changed.append(delta)
         if renames and any(one.status == "D" for one in self.changed):
             self._find_moves(least)
 
@@ -125,6 +184,11 @@ class Status:
         kept += [one for one in found if one.status in "RA" and one.new_path not in conflicted]
         self.changed = sorted(kept, key=lambda one: one.new_path)
 
+    def _look(self) -> Looking:
+        default = "untracked" if self.untracked_mode == "no" else "none"
+        rule = self.ignore or checked_rule(self.git.config.get("diff.ignoresubmodules", default))
+        return Looking(self.git, rule, fixed=self.ignore is not None, both=True)
+
     def _conflicts(self, wanted: Pathspec) -> list[Conflict]:
         found: list[Conflict] = []
         for path in self.index.unmerged():
@@ -150,6 +214,34 @@ class Status:
                 self.repository.write_index(self.index)
             except OSError:
                 return
+
+
+def _has_new_commits(delta: Delta) -> bool:
+    return delta.new_mode == SUBMODULE and delta.old_oid != delta.new_oid
+
+
+def _submodule_changes(delta: Delta) -> str:
+    """Return what the long form says of a submodule."""
+    parts = ["new commits"] * _has_new_commits(delta)
+    parts += ["modified content"] * bool(delta.dirt & MODIFIED)
+    parts += ["untracked content"] * bool(delta.dirt & UNTRACKED)
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _short_state(delta: Delta) -> str:
+    """Return the letter of the short form for a change of the worktree."""
+    if delta.new_mode != SUBMODULE or _has_new_commits(delta):
+        return "M" if delta.new_mode == SUBMODULE else delta.status
+    return "m" if delta.dirt & MODIFIED else "?" if delta.dirt & UNTRACKED else delta.status
+
+
+def _state_letters(delta: Delta | None) -> str:
+    """Return "S<c><m><u>" of --porcelain=v2."""
+    if delta is None:
+        return "S..."
+    commits = "C" if _has_new_commits(delta) else "."
+    modified = "M" if delta.dirt & MODIFIED else "."
+    return f"S{commits}{modified}{'U' if delta.dirt & UNTRACKED else '.'}"
 
 
 def _is_move(delta: object) -> TypeGuard[Delta]:
@@ -195,6 +287,7 @@ class StatusPrinter:
         self._staged()
         self._unmerged()
         self._changed()
+        self._summaries()
         if status.untracked_mode != "no":
             self._others("Untracked files", "add", status.scan.untracked)
             self._others("Ignored files", "add -f", status.scan.ignored)
@@ -343,16 +436,34 @@ class StatusPrinter:
             f'use "git add{"/rm" if gone else ""} <file>..." to update what will be committed'
         )
         self._hint('use "git restore <file>..." to discard changes in working directory')
+        if any(delta.dirt for delta in changed):
+            self._hint("commit or discard the untracked or modified content in submodules")
         for delta in changed:
             label = _LABELS[delta.status]
             name = self._shown(delta.new_path)
             if _is_move(delta):
                 name = f"{self._shown(delta.old_path)} -> {name}"
-            extra = ""
-            if delta.new_mode == 0o160000 and delta.status == "M":
-                extra = " (new commits)"
-            self._add(f"\t{label}{name}{extra}")
+            self._add(f"\t{label}{name}{_submodule_changes(delta)}")
         self._add("")
+
+    def _summaries(self) -> None:
+        """Add the commits of changed submodules, if status.submoduleSummary asks for them."""
+        text = self.git.config.get("status.submodulesummary", "0")
+        on = word_as_bool(text)
+        limit = text if text.lstrip("-").isdigit() else "-1" if on else "0"
+        if limit == "0" or self.status.ignore == "all":
+            return
+        base = "HEAD^" if self.amend else "HEAD"
+        for title, words in (
+            ("Submodule changes to be committed:", ["--cached", base]),
+            ("Submodules changed but not updated:", ["--files"]),
+        ):
+            made = enter(self.git, self.repository.need_worktree(), quiet=True)
+            kind, *rest = words
+            run_git(made, ["submodule", "summary", kind, "--for-status", "-n", limit, *rest])
+            found = decode(b"".join(made.sink or []))
+            if found:
+                self._add(f"{title}\n\n{found.removesuffix(chr(10))}")
 
     def _others(self, title: str, command: str, paths: list[bytes]) -> None:
         if not paths:
@@ -391,14 +502,17 @@ class StatusPrinter:
 
     # the short forms
 
-    def _pairs(self) -> dict[bytes, list[object]]:
-        """Return [index status, worktree status, staged delta] by path."""
+    def _pairs(self, *, letters: bool = False) -> dict[bytes, list[object]]:
+        """Return [index status, worktree status, staged delta] by path.
+
+        With `letters`, submodules that did not change their commit have "m" or "?".
+        """
         found: dict[bytes, list[object]] = {}
         for delta in self.status.staged:
             found[delta.new_path] = [delta.status, " ", delta, None]
         for delta in self.status.changed:
             found.setdefault(delta.new_path, [" ", " ", None, None])
-            found[delta.new_path][1] = delta.status
+            found[delta.new_path][1] = _short_state(delta) if letters else delta.status
             found[delta.new_path][3] = delta
         return found
 
@@ -414,7 +528,7 @@ class StatusPrinter:
             seen = relative_to(path, self.prefix) if relative else path
             return seen if nul else encode(quote_path(seen, high=self.high, spaces=True))
 
-        pairs = self._pairs()
+        pairs = self._pairs(letters=not porcelain)
         rows: list[tuple[bytes, bytes]] = []
         for path, (first, second, staged, changed) in pairs.items():
             code = encode(f"{first}{second} ")
@@ -479,13 +593,12 @@ class StatusPrinter:
         out += [row + end for _, row in rows]
         for one in self.status.conflicts:
             info = self.status.worktree.stat(one.path)
-            from agentsandbox.git.worktree import mode_of
-
             mode = 0 if info is None else mode_of(info)
             modes = " ".join([mode_text(each) for each in [*one.modes, mode]])
             code = _UNMERGED[one.mask][1]
+            sub = "S..." if SUBMODULE in (*one.modes, mode) else "N..."
             out.append(
-                encode(f"u {code} N... {modes} {' '.join(one.oids)} ") + name(one.path) + end
+                encode(f"u {code} {sub} {modes} {' '.join(one.oids)} ") + name(one.path) + end
             )
         out += [b"? " + name(path) + end for path in self.status.scan.untracked]
         out += [b"! " + name(path) + end for path in self.status.scan.ignored]
@@ -509,8 +622,8 @@ class StatusPrinter:
         work_mode = changed.new_mode if isinstance(changed, Delta) else index_mode
         modes = f"{mode_text(head_mode)} {mode_text(index_mode)} {mode_text(work_mode)}"
         sub = "N..."
-        if 0o160000 in (head_mode, index_mode, work_mode):
-            sub = "SC.." if isinstance(changed, Delta) else "S..."
+        if SUBMODULE in (head_mode, index_mode, work_mode):
+            sub = _state_letters(changed if isinstance(changed, Delta) else None)
         moved = next((one for one in (staged, changed) if _is_move(one)), None)
         if moved is not None and moved is not staged:
             head_mode, head_oid = moved.old_mode, moved.old_oid

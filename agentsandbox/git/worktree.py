@@ -29,15 +29,21 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from agentsandbox.git.repository import Repository
     from agentsandbox.kernel.fs.base import Mark, Stat
+
+    Look = Callable[[Entry, bool], tuple[bool, int]]
+    """From an entry of a submodule and whether its commit is another one: what of that counts, and
+    what is in its worktree (`MODIFIED`, `UNTRACKED`)."""
 
 _DIRECTORY = stat_module.S_IFDIR
 _REGULAR = stat_module.S_IFREG
 _LINK = stat_module.S_IFLNK
 _EVERYTHING = Pathspec()
+MODIFIED, UNTRACKED = 1, 2
+"""What may be in the worktree of a submodule: changes that are not committed, untracked files."""
 _FEW_FOLDERS = 32
 """Up to as many, visiting all of them costs less than new versions at the next change."""
 
@@ -131,18 +137,10 @@ class Worktree:
 
     def head_of_nested(self, path: bytes) -> str | None:
         """Return the commit of the repository in a directory, None without one."""
-        from agentsandbox.git.repository import is_repository
+        from agentsandbox.git.repository import nested_folder
 
-        folder = f"{self.path(path)}/.git"
-        if self.fs.is_file(folder):
-            try:
-                text = self.fs.read_text(folder)
-            except OSError as error:
-                raise_failure(error)
-                return None
-            target = text.removeprefix("gitdir: ").strip()
-            folder = target if target.startswith("/") else f"{self.path(path)}/{target}"
-        if not is_repository(self.fs, folder):
+        folder = nested_folder(self.fs, self.path(path))
+        if folder is None:
             return None
         from agentsandbox.git.refs import Refs
 
@@ -273,6 +271,8 @@ class Worktree:
         except OSError:
             info = None
         if mode == SUBMODULE:
+            if info is not None and not info.is_dir:
+                self.fs.unlink(where)
             if info is None or not info.is_dir:
                 self.fs.mkdir(where, 0o777 & ~umask)
             return
@@ -335,6 +335,8 @@ class Scan:
         self.untracked: list[bytes] = []
         """Paths, directories with a final "/"."""
         self.ignored: list[bytes] = []
+        self.submodules: dict[bytes, tuple[bool, int]] = {}
+        """(whether the commit is another one, what is in the worktree) of changed submodules."""
         self.refreshed = False
         """Whether entries got a new `stat`."""
 
@@ -346,13 +348,15 @@ def scan_worktree(
     *,
     untracked: str = "no",
     ignored: str = "no",
+    look: Look | None = None,
 ) -> Scan:
     """Compare the index with the worktree. Entries that are the same but for `stat` are refreshed.
 
     untracked  "no", "normal" (a directory with only untracked files is one path) or "all"
     ignored    "no", "traditional" or "matching": whether ignored paths are listed
+    look       how submodules are looked at; without it, only their commits count
     """
-    return _Scanner(tree, index, wanted, untracked, ignored).run()
+    return _Scanner(tree, index, wanted, untracked, ignored, look).run()
 
 
 class _Visit:
@@ -384,8 +388,10 @@ class _Visit:
 
 class _Scanner:
     def __init__(
-        self, tree: Worktree, index: Index, wanted: Pathspec, untracked: str, ignored: str
-    ) -> None:
+        self, tree: Worktree, index: Index, wanted: Pathspec, untracked: str, ignored: str,
+        look: Look | None = None,
+    ) -> None:  # fmt: skip
+        self.look = look
         self.tree = tree
         self.fs = tree.fs
         self.index = index
@@ -481,16 +487,24 @@ class _Scanner:
             return
         path = entry.path
         info = self.tree.stat(path)
-        if info is None or (info.is_dir and entry.mode != SUBMODULE):
+        if info is None or (
+            info.is_dir and entry.mode != SUBMODULE and self.tree.head_of_nested(path) is None
+        ):
             self.found.changed[path] = ("D", 0, None)
             return
         mode = mode_of(info, file_mode=self.tree.file_mode, known=entry.mode)
+        if mode == SUBMODULE == entry.mode and self.look is not None and not entry.stage:
+            changed, dirt = self.look(entry, self.tree.is_changed(entry, info))
+            if changed or dirt:
+                self.found.changed[path] = ("M", mode, info)
+                self.found.submodules[path] = changed, dirt
+            return
         if entry.stage:
             self.found.changed.setdefault(path, ("M", mode, info))
             return
         if mode == entry.mode and not entry.intends and mode != SUBMODULE and entry.is_fresh(info):
             if info.mtime < self.old:
-                entry.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
+                entry.note(info)
                 return
             if self.tree.hash(path, info, known=entry.oid) == entry.oid:
                 return
@@ -552,15 +566,17 @@ class _Scanner:
         self._untracked_folder(path)
 
     def _is_repository(self, path: bytes) -> bool:
-        where = f"{self.tree.path(path)}/.git"
-        if not self.fs.exists(where, follow=False):
+        where = self.tree.path(path)
+        if not self.fs.exists(f"{where}/.git", follow=False):
             return False
-        from agentsandbox.git.repository import is_repository
+        from agentsandbox.git.repository import nested_folder
 
-        return self.fs.is_file(where) or is_repository(self.fs, where)
+        return nested_folder(self.fs, where) is not None
 
     def _add_ignored(self, path: bytes, is_dir: bool) -> None:
-        if is_dir and self.untracked == "all" and self.ignored == "traditional":
+        if is_dir and self._is_repository(path):
+            self.found.ignored.append(path + b"/")
+        elif is_dir and self.untracked == "all" and self.ignored == "traditional":
             for file in self._files(path):
                 self.found.ignored.append(file)
         elif not is_dir or self.ignored == "matching" or self._has_files(path):

@@ -128,7 +128,11 @@ def sequence(seed: int) -> list[str]:
 
 def script_of(lines: list[str]) -> str:
     """Return a script that runs all lines, at a minute each, whatever they return."""
-    parts = ["mkdir r; cd r; git init -q -b main; git config core.editor true"]
+    parts = [
+        "mkdir r; cd r; git init -q -b main; git config core.editor true",
+        # real git reads the clock of the machine, to which all entries are old
+        "git config gc.reflogExpire never; git config gc.reflogExpireUnreachable never",
+    ]
     for number, line in enumerate(lines):
         when = 1_700_000_000 + 60 * (number // 2)
         parts.append(f"export GIT_AUTHOR_DATE='{when} +0100' GIT_COMMITTER_DATE='{when} +0000'")

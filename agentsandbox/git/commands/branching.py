@@ -13,7 +13,7 @@ from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.progress import detached_text, rebase_folder
 from agentsandbox.git.ref_format import RefFilter, RefFormat, sort_refs
 from agentsandbox.git.refs import is_branch_name
-from agentsandbox.git.revisions import find_ref, interpreted, upstream_of
+from agentsandbox.git.revisions import branch_named, find_ref, upstream_of
 from agentsandbox.git.worktrees import checked_out_elsewhere, linked_names, list_worktrees
 from agentsandbox.kernel.streams import encode
 
@@ -139,8 +139,7 @@ def _delete(git: Invocation, names: list[str], *, force: bool, remotes: bool, qu
     for word in names:
         name = word
         if not remotes:
-            name = interpreted(git.repository, "@{-1}" if word == "-" else word)
-            name = word if name.startswith("refs/remotes/") else name.removeprefix("refs/heads/")
+            name = branch_named(repository, "@{-1}" if word == "-" else word)
         full = prefix + name
         if not remotes and full == repository.branch():
             git.error(f"Cannot delete branch '{name}' checked out at '{repository.worktree}'")

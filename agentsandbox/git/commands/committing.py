@@ -11,7 +11,7 @@ from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.hooks import hook_path, run_hook
 from agentsandbox.git.index import Entry, Index, parse_index
 from agentsandbox.git.invocation import Invocation
-from agentsandbox.git.objects import format_commit
+from agentsandbox.git.objects import SUBMODULE, format_commit
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec
 from agentsandbox.git.pathspecs import parse_pathspec
@@ -320,12 +320,20 @@ class _Committing:
     def _take(self, path: bytes, tree: Worktree, index: Index, other: Index) -> None:
         """Put a file as it is in the worktree into two indexes."""
         info = tree.stat(path)
+        known = index.get(path)
+        if info is not None and info.is_dir and known is not None and known.mode == SUBMODULE:
+            head = tree.head_of_nested(path)
+            entry = Entry(path, SUBMODULE, known.oid if head is None else head)
+            entry.remember(info)
+            index.set_replacing(entry)
+            if other is not index:
+                other.set_replacing(entry)
+            return
         if info is None or info.is_dir:
-            if info is None or index.get(path) is None:
+            if info is None or known is None:
                 index.remove(path)
                 other.remove(path)
             return
-        known = index.get(path)
         mode = mode_of(info, file_mode=tree.file_mode, known=known.mode if known else 0)
         data = tree.read(path, info, known=known.oid if known else None)
         entry = Entry(path, mode, self.repository.objects.write("blob", data))
@@ -590,18 +598,18 @@ class _Committing:
             parts += [cut] * has_cut
             head = "MERGE_HEAD" if self.whence == "merge" else "CHERRY_PICK_HEAD"
             what = "merge" if self.whence == "merge" else "cherry-pick"
-            parts.append(encode(commented(_IN_PROGRESS.format(what, head), character) + "\n"))
+            parts.append(encode(commented(_in_progress(what, head), character) + "\n"))
         parts.append(b"\n")
         may_be_empty = self.options.on("allow-empty-message")
         if mode == "strip":
             end = "." if may_be_empty else ", and an empty message aborts the commit."
-            parts.append(encode(commented(_HINT.format(character, "ignored" + end), character)))
+            parts.append(encode(commented(_hint(character, "ignored" + end), character)))
         elif has_cut:
             parts += [cut] * (self.whence == "commit")
         else:
             end = "kept; you may remove them yourself if you want to."
             end += "" if may_be_empty else "\nAn empty message aborts the commit."
-            parts.append(encode(commented(_HINT.format(character, end), character)))
+            parts.append(encode(commented(_hint(character, end), character)))
         author = self._author()
         committer = self.repository.ident("committer")
         lines = []
@@ -793,15 +801,20 @@ _CUT = """------------------------ >8 ------------------------
 Do not modify or remove the line above.
 Everything below it will be ignored.
 """
-_IN_PROGRESS = """
-It looks like you may be committing a {}.
-If this is not correct, please run
-\tgit update-ref -d {}
-and try again.
-"""
-_HINT = """Please enter the commit message for your changes. Lines starting
-with '{}' will be {}
-"""
+
+
+def _in_progress(what: str, head: str) -> str:
+    return (
+        f"\nIt looks like you may be committing a {what}.\nIf this is not correct, please run\n"
+        f"\tgit update-ref -d {head}\nand try again.\n"
+    )
+
+
+def _hint(character: str, what: str) -> str:
+    return (
+        "Please enter the commit message for your changes. Lines starting\n"
+        f"with '{character}' will be {what}\n"
+    )
 
 
 def commented(text: str, character: str) -> str:

@@ -130,6 +130,8 @@ class _Formatting:
             raise Fatal("options '-n' and '-k' cannot be used together")
         if options.on("keep-subject") and options.given("subject-prefix"):
             raise Fatal("options '--subject-prefix/--rfc' and '-k' cannot be used together")
+        if self.line.notes.shows or git.config.get("format.notes"):
+            raise Fatal("git format-patch --notes is not supported in this sandbox")
         commits = self._commits()
         if not commits:
             return 0
@@ -142,7 +144,7 @@ class _Formatting:
             self._write(0, None, lambda: self._write_cover(commits, total, how))
         for number, oid in enumerate(commits, start):
             git.budget.step()
-            commit = recoded(self.objects.commit(oid), output_encoding(self.repository))
+            commit = recoded(self.objects.commit(oid), output_encoding(self.repository.config))
             if options.on("signoff", git.config.flag("format.signoff")):
                 commit = self._signed(commit)
             mark = "" if options.on("keep-subject") else subject_mark(number, total, self.prefix)
@@ -318,7 +320,7 @@ class _Formatting:
         git.print()
         by_author: dict[str, list[str]] = {}
         for oid in commits:
-            commit = recoded(self.objects.commit(oid), output_encoding(self.repository))
+            commit = recoded(self.objects.commit(oid), output_encoding(self.repository.config))
             subjects = by_author.setdefault(Person(commit.author).name, [])
             subjects.append(decode(subject_of(commit.message)))
         for author in sorted(by_author):

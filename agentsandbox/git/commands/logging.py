@@ -13,6 +13,7 @@ from agentsandbox.git.errors import BadUsage, Fatal, GitError
 from agentsandbox.git.history import Walk
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.logs import LogPrinter
+from agentsandbox.git.notes import NoteOptions
 from agentsandbox.git.paths import kind_of_mode
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.patterns import wildmatch
@@ -136,8 +137,7 @@ class LogWords:
         self.decorate_refs: list[str] = []
         self.decorate_excludes: list[str] = []
         self.show_signature = False
-        self.notes: bool | None = None
-        """Whether notes are shown; None: with the default format."""
+        self.notes = NoteOptions()
         self.pretty_given = False
         self.full_diff = False
         self.reflog_names: list[str] = []
@@ -319,7 +319,7 @@ class LogWords:
         committers = [self._search(each) for each in self.committers]
         greps = [self._search(each) for each in self.greps]
         objects = self.repository.objects
-        encoding = output_encoding(self.repository)
+        encoding = output_encoding(self.repository.config)
         mailmap = Mailmap(self.repository) if self.mailmap and (authors or committers) else None
 
         def person(ident: bytes) -> bytes:
@@ -470,6 +470,17 @@ def _encoding(line: LogWords, text: str) -> None:
     line.encoding = text
 
 
+def _show_notes(line: LogWords, value: str | None) -> None:
+    """Take `--show-notes`, which adds to the notes that are shown anyway."""
+    if value is not None and line.notes.default is None:
+        line.notes.default = True
+    line.notes.show(value)
+
+
+def _no_standard_notes(line: LogWords) -> None:
+    line.notes.default = False
+
+
 _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "--oneline": _oneline,
     "--abbrev-commit": _flag("abbrev_commit"), "--no-abbrev-commit": _flag("abbrev_commit", False),
@@ -510,7 +521,9 @@ _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "-m": _merges("separate"), "-c": _merges("c"), "--cc": _merges("cc"),
     "--no-diff-merges": _merges("off"),
     "--show-signature": _refused("--show-signature"), "--no-show-signature": lambda line: None,
-    "--no-notes": _flag("notes", False), "--notes": _flag("notes"),
+    "--no-notes": lambda line: line.notes.hide(),
+    "--standard-notes": lambda line: line.notes.show(None),
+    "--no-standard-notes": _no_standard_notes,
     "--no-commit-id": lambda line: None, "--ignore-missing": lambda line: None,
 }  # fmt: skip
 _VALUED: dict[str, Callable[[LogWords, str], None]] = {
@@ -537,6 +550,8 @@ _OPTIONAL: dict[str, Callable[[LogWords, str | None], None]] = {
     "--remotes": _refs("refs/remotes/"),
     "--decorate": lambda line, value: setattr(line, "decorate", value or "short"),
     "--abbrev": _abbrev,
+    "--notes": lambda line, value: line.notes.show(value),
+    "--show-notes": _show_notes,
     "--expand-tabs": lambda line, value: setattr(
         line, "expand_tabs", int(value) if value and value.isdigit() else 8),
     "--show-linear-break": lambda line, value: None,

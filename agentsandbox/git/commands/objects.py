@@ -658,8 +658,9 @@ def read_tree(git: Invocation, words: list[str]) -> int:
     if options.on("empty"):
         repository.write_index(Index())
         return 0
-    index = repository.index()
     prefix = options.get("prefix")
+    merges = options.on("m") or options.on("reset")
+    index = repository.index() if merges or prefix is not None else Index()
     if prefix is not None:
         base = encode(prefix.rstrip("/") + "/" if prefix else "")
         for path, (mode, oid) in flat_tree(repository.objects, trees[0] if trees else None).items():
@@ -672,7 +673,6 @@ def read_tree(git: Invocation, words: list[str]) -> int:
             index.set_replacing(Entry(base + path, mode, oid))
         repository.write_index(index)
         return 0
-    merges = options.on("m") or options.on("reset")
     if not merges:
         made = Index()
         for tree in trees:

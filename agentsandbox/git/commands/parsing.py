@@ -6,9 +6,11 @@ import posixpath
 import re
 
 from agentsandbox.git.dates import approxidate
-from agentsandbox.git.errors import Fatal, Quit
+from agentsandbox.git.errors import Fatal, GitError, Quit
 from agentsandbox.git.history import merge_bases
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.nested import enter
+from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.revisions import Resolver, find_ref, shortest_name, verify_filename
 from agentsandbox.kernel.streams import decode, encode
@@ -79,14 +81,14 @@ class _Parser:
                     verify_filename(self.git, word)
             elif word == "--":
                 if self.flags or not self.revs_only or not self.no_revs:
-                    self._file(word)
+                    self._file(word, prefix="")
                 for each in reversed(pending):
                     self._file(each)
                 break
             elif word.startswith("-") and word != "-" and not ended:
                 if word == "--end-of-options":
                     ended = True
-                    self._file(word)
+                    self._file(word, prefix="")
                 elif not self._option(word, pending) and self._flag(word) and self.verify:
                     self._die_single()
             elif not self._revision(word):
@@ -128,11 +130,11 @@ class _Parser:
         self._print(word)
         return True
 
-    def _file(self, word: str) -> bool:
+    def _file(self, word: str, prefix: str | None = None) -> bool:
         self._use_default()
         if self.revs_only or self.flags or self.verify:
             return False
-        self._print(self.prefix + word)
+        self._print((self.prefix if prefix is None else prefix) + word)
         return True
 
     # options
@@ -185,11 +187,13 @@ class _Parser:
                 self._print(oid)
         elif name == "--resolve-git-dir":
             path = value if equals else pending.pop() if pending else ""
-            from agentsandbox.git.repository import is_repository
+            from agentsandbox.git.repository import is_repository, linked_folder
 
-            if not is_repository(git.fs, git.path(path)):
+            found = path if is_repository(git.fs, git.path(path)) else None
+            found = found or linked_folder(git.fs, posixpath.normpath(git.path(path)))
+            if found is None:
                 raise Fatal(f"not a gitdir '{path}'")
-            git.print(path)
+            git.print(found)
         elif name == "--show-object-format":
             if equals and value not in ("storage", "input", "output"):
                 raise Fatal(f"unknown mode for --show-object-format: {value}")
@@ -399,7 +403,20 @@ def _show_cdup(parser: _Parser) -> None:
 
 
 def _superproject(parser: _Parser) -> None:
-    del parser
+    """Print the worktree around this one if that has it as a submodule."""
+    git, top = parser.git, parser.git.repository.worktree
+    if top is None or top == "/":
+        return
+    above = posixpath.dirname(top)
+    try:
+        around = enter(git, above, searches=True).find_repository()
+    except GitError:
+        return
+    if around is None or around.worktree is None:
+        return
+    path = encode(posixpath.relpath(top, around.worktree))
+    if any(entry.mode == SUBMODULE for entry in around.index().stages(path).values()):
+        parser._print(around.worktree)
 
 
 def _env_vars(parser: _Parser) -> None:

@@ -237,7 +237,13 @@ class _Commands:
             if name not in self.STATES:
                 raise Fatal(f"unknown command: {shown}")
             self._enter(name)
-            self._ask(f"{name}: ", getattr(self, f"_{name}"))
+            steps = {
+                "prepare": self.transaction.prepare,
+                "commit": self.transaction.commit,
+                "abort": self.transaction.abort,
+            }
+            if name in steps:
+                self._ask(f"{name}: ", steps[name])
             self.git.print(f"{name}: ok")
             self.git.flush()
             return
@@ -259,18 +265,6 @@ class _Commands:
             raise Fatal("transaction is closed")
         if following != "open":
             self.state = following
-
-    def _start(self) -> None:
-        """Nothing is to be done: changes are collected from the first command on."""
-
-    def _prepare(self) -> None:
-        self.transaction.prepare()
-
-    def _commit(self) -> None:
-        self.transaction.commit()
-
-    def _abort(self) -> None:
-        self.transaction.abort()
 
     def _change(self, command: str, words: _Arguments) -> None:
         if command == "option":

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentsandbox.git.commands.adding import pathspec_words
-from agentsandbox.git.errors import Fatal
+from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.revisions import Resolver, verify_filename, verify_not_filename
@@ -103,11 +104,16 @@ def _reset_commit(
         in_merge = repository.read_file("MERGE_HEAD") is not None
         if in_merge or repository.index().unmerged():
             raise Fatal(f"Cannot do a {mode} reset in the middle of a merge.")
+    if mode in ("hard", "merge", "keep"):
+        refuse_recursion(git, "reset")
     tree = repository.objects.commit(commit).tree if commit is not None else None
     head = repository.head()
     old = repository.objects.commit(head).tree if head is not None else None
     if mode == "hard":
-        switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+        try:
+            switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+        except Quit:
+            raise Fatal(f"Could not reset index file to revision '{revision}'.") from None
     elif mode in ("merge", "keep"):
         _careful(git, old, tree, mode)
     elif mode == "mixed":

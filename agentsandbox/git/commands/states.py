@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.git.commands.adding import refuse_in_submodule
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
@@ -37,7 +38,7 @@ git status [<options>] [--] <pathspec>...
                           show untracked files: all, normal, no
     --ignored[=<mode>]    show ignored files: traditional, matching, no
     --ignore-submodules[=<when>]
-                          accepted where there are no submodules
+                          which submodules are not shown: all, dirty, untracked, none
     --column[=<style>]    only never and auto, which change nothing here
     --no-renames          do not look for renames
     -M, --find-renames[=<n>]
@@ -167,15 +168,14 @@ def status(git: Invocation, words: list[str]) -> int:
         least = parse_score(options.text("find-renames"))
     if options.text("column", "always" if options.on("column") else "never") not in _NO_COLUMNS:
         raise Fatal("--column is not supported in this sandbox: each name has a line of its own")
-    if options.on("ignore-submodules") and any(
-        entry.mode == SUBMODULE for entry in repository.index()
-    ):
-        raise Fatal("--ignore-submodules is not supported in this sandbox")
     head = repository.head()
     if head is not None and head not in repository.objects:
         raise Fatal("bad object HEAD")
     found = Status(
         git,
+        ignore=(options.get("ignore-submodules") or "all")
+        if options.on("ignore-submodules")
+        else None,
         least=least,
         wanted=wanted,
         untracked=mode,
@@ -393,6 +393,8 @@ class _Listing:
 
 
 def update_index(git: Invocation, words: list[str]) -> int:
+    if words == ["-h"]:
+        raise BadUsage
     return _IndexUpdate(git).run(words)
 
 
@@ -558,6 +560,15 @@ class _IndexUpdate:
                 return
             self.git.error(f"{shown}: does not exist and --remove not passed")
             raise Fatal(f"Unable to process path {shown}")
+        if info.is_dir and (known is None or known.mode == SUBMODULE):
+            head = tree.head_of_nested(path)
+            if head is not None and (known is not None or "add" in self.flags):
+                entry = Entry(path, SUBMODULE, head)
+                entry.remember(info)
+                self.index.set_replacing(entry)
+                return
+            if known is not None:
+                return
         if info.is_dir:
             self.git.error(f"{shown}: is a directory - add files inside instead")
             raise Fatal(f"Unable to process path {shown}")
@@ -596,7 +607,10 @@ class _IndexUpdate:
                 self.git.print(f"{decode(path)}: needs merge")
                 self.failed = True
         for path, (kind, _, _) in sorted(found.changed.items()):
-            if self.index.get(path) is None or "q" in self.flags:
+            known = self.index.get(path)
+            if known is None or "q" in self.flags:
+                continue
+            if known.mode == SUBMODULE and "ignore-submodules" in self.flags:
                 continue
             del kind
             self.git.print(f"{decode(path)}: needs update")
@@ -637,6 +651,7 @@ def check_ignore(git: Invocation, words: list[str]) -> int:
     matched = 0
     for name in names:
         path = normalized(git, name).rstrip(b"/")
+        refuse_in_submodule(index, path, name)
         rule = None
         if options.off("index") or not index.has_path(path):
             info = tree.stat(path)

@@ -7,11 +7,13 @@ import re
 from agentsandbox.git.branches import set_upstream
 from agentsandbox.git.commands.adding import pathspec_words
 from agentsandbox.git.commands.comparing import tree_to_worktree
+from agentsandbox.git.diff.options import DiffOptions
 from agentsandbox.git.errors import Fatal, MissingObject, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec, quote_path
@@ -20,8 +22,8 @@ from agentsandbox.git.refs import is_branch_name
 from agentsandbox.git.remotes import remote_names
 from agentsandbox.git.revisions import (
     Resolver,
+    branch_named,
     find_ref,
-    interpreted,
     tracking_ref,
     verify_not_filename,
 )
@@ -154,7 +156,7 @@ class Target:
 def checkout(git: Invocation, words: list[str]) -> int:
     # long: branches and files share one command line
     options = parse_options(USAGES["checkout"], words)
-    _refuse(options, "checkout")
+    _refuse(git, options, "checkout")
     repository = git.repository
     repository.need_worktree()
     operands = list(options.operands)
@@ -211,11 +213,13 @@ def checkout(git: Invocation, words: list[str]) -> int:
     return _switch(git, options, target, branch)
 
 
-def _refuse(options: Options, name: str) -> None:
+def _refuse(git: Invocation, options: Options, name: str) -> None:
     if options.on("patch"):
         raise Fatal(f"git {name} --patch needs a terminal; name the files instead")
     if options.on("recurse-submodules"):
         raise Fatal(f"git {name} --recurse-submodules is not supported in this sandbox")
+    if not options.given("recurse-submodules"):
+        refuse_recursion(git, name)
     if options.on("merge") and name != "restore":
         raise Fatal(f"git {name} --merge is not supported in this sandbox; use git stash")
 
@@ -292,10 +296,7 @@ def _guess(git: Invocation, options: Options, name: str, *, is_file: bool) -> st
 
 def _target(git: Invocation, name: str, *, detach: bool) -> Target | None:
     repository = git.repository
-    shown = name
-    before = interpreted(repository, name).removeprefix("refs/heads/")
-    if before != name and not before.startswith("refs/"):
-        shown = name = before
+    shown = name = branch_named(repository, name)
     full = f"refs/heads/{name}"
     if not detach and is_branch_name(name) and repository.refs.read(full) is not None:
         return Target(shown, repository.refs.read(full), full)
@@ -307,7 +308,7 @@ def _target(git: Invocation, name: str, *, detach: bool) -> Target | None:
 def switch(git: Invocation, words: list[str]) -> int:
     # long: one form after the other
     options = parse_options(USAGES["switch"], words)
-    _refuse(options, "switch")
+    _refuse(git, options, "switch")
     repository = git.repository
     repository.need_worktree()
     if options.on("discard-changes"):
@@ -345,12 +346,11 @@ def switch(git: Invocation, words: list[str]) -> int:
         raise Fatal(f"invalid reference: {word}")
     if not target.branch and not options.on("detach"):
         found = find_ref(repository, name)
-        kind = "commit"
-        if found is not None and found[0].startswith("refs/tags/"):
-            kind = "tag"
-        elif found is not None and found[0].startswith("refs/remotes/"):
-            kind = "remote branch"
-        git.say(f"fatal: a branch is expected, got {kind} '{target.name}'")
+        kind = "commit "
+        if found is not None:
+            kinds = {"refs/tags/": "tag ", "refs/remotes/": "remote branch "}
+            kind = next((what for start, what in kinds.items() if found[0].startswith(start)), "")
+        git.say(f"fatal: a branch is expected, got {kind}'{target.name}'")
         git.hint(
             "If you want to detach HEAD at the commit, try again with the --detach option.",
             "suggestDetachingHead",
@@ -363,15 +363,15 @@ def _force(options: Options) -> bool:
     return options.on("force")
 
 
-def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
+def _move_trees(git: Invocation, options: Options, commit: str | None) -> bool:
+    """Change index and worktree; return whether `-f` found a content missing."""
     repository = git.repository
     head = repository.head()
     has_index = git.fs.exists(repository.index_path)
     old = repository.objects.commit(head).tree if head is not None and has_index else None
     new = repository.objects.commit(commit).tree if commit is not None else None
     if _force(options):
-        switch_trees(git, None, new, action="checkout", reset=True, one_way=True)
-        return
+        return switch_trees(git, None, new, action="checkout", reset=True, one_way=True)
     unmerged = repository.index().unmerged()
     if unmerged:
         for path in unmerged:
@@ -381,6 +381,7 @@ def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
     switch_trees(
         git, old, new, action="checkout", overwrite_ignored=not options.off("overwrite-ignore")
     )
+    return False
 
 
 def _refuse_in_progress(git: Invocation, options: Options) -> None:
@@ -420,8 +421,9 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
         if elsewhere is not None:
             name = target.branch.removeprefix("refs/heads/")
             raise Fatal(f"'{name}' is already checked out at '{elsewhere.path}'")
+    lacks = False
     if head != target.commit or _force(options) or not git.fs.exists(repository.index_path):
-        _move_trees(git, options, target.commit)
+        lacks = _move_trees(git, options, target.commit)
     if not quiet and not _force(options):
         _show_changes(git, target.commit)
     if not quiet and not before and head is not None and head != target.commit:
@@ -450,7 +452,7 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
     repository.remove_file(
         "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD"
     )
-    return run_hook(repository, "post-checkout", head or NULL, target.commit, "1")
+    return run_hook(repository, "post-checkout", head or NULL, target.commit, "1") or int(lacks)
 
 
 def _detach(
@@ -511,7 +513,8 @@ def _show_changes(git: Invocation, commit: str | None) -> None:
         return
     repository = git.repository
     tree = Worktree(repository)
-    found = tree_to_worktree(git, tree, repository.objects.commit(commit).tree, Pathspec())
+    base = repository.objects.commit(commit).tree
+    found = tree_to_worktree(git, tree, base, Pathspec(), DiffOptions())
     for delta in found:
         git.print(f"{delta.status}\t{quote_path(delta.new_path)}")
 
@@ -526,13 +529,15 @@ def _report_only(git: Invocation, options: Options) -> int:
     """Report local changes, as `git checkout` without operands does."""
     repository = git.repository
     head = repository.head()
-    if _force(options) and head is not None:
+    if head is None:
+        raise Fatal("You are on a branch yet to be born")
+    if _force(options):
         _move_trees(git, options, head)
     if not options.on("quiet"):
         if not _force(options):
             _show_changes(git, head)
         branch = repository.branch()
-        if branch and head is not None:
+        if branch:
             _report_tracking(git, branch)
     return 0
 
@@ -545,7 +550,7 @@ def _switch_to_new(
     repository = git.repository
     if len(operands) > 1:
         raise Fatal(f"Cannot update paths and switch to branch '{name}' at the same time.")
-    name = interpreted(repository, name).removeprefix("refs/heads/")
+    name = branch_named(repository, name)
     if not is_branch_name(name):
         raise Fatal(f"'{name}' is not a valid branch name")
     full = f"refs/heads/{name}"
@@ -659,7 +664,9 @@ def _restore(
     if before is not None:
         chosen = {path: side for path, side in before.items() if wanted.matches(path)}
         gone = [
-            entry.path for entry in index if wanted.matches(entry.path) and entry.path not in before
+            entry.path
+            for entry in index
+            if not overlay and wanted.matches(entry.path) and entry.path not in before
         ]
     else:
         gone = []
@@ -751,7 +758,7 @@ def _restore(
 
 def restore(git: Invocation, words: list[str]) -> int:
     options = parse_options(USAGES["restore"], words)
-    _refuse(options, "restore")
+    _refuse(git, options, "restore")
     repository = git.repository
     repository.need_worktree()
     options.operands = pathspec_words(git, options)
