@@ -151,7 +151,7 @@ OTHER_MEANINGS = {
     "git": (
         (
             "cat chmod clear column date diff false file git grep head mv patch rename rm sort "
-            "stat tar tree true yes zip"
+            "stat sync tar tree true yes zip"
         ),
         "subcommands and options of git, kinds of objects, formats, booleans",
     ),

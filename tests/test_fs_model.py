@@ -266,8 +266,34 @@ class Comparison(RuleBasedStateMachine):
         }
 
 
+def look(fs: MemoryFileSystem, seen: dict[object, object]) -> dict[str, object]:
+    """What each directory with a version holds; fail if `seen` knows another content of it.
+
+    Files with several names are left out: a change by another name gives no new version.
+    """
+    found: dict[str, object] = {}
+    for here, directories, others in reversed(list(fs.walk("/"))):
+        content: list[object] = []
+        for name, mark in zip(directories, fs.marks(here, directories), strict=True):
+            path = f"{here.rstrip('/')}/{name}"
+            if mark:
+                assert seen.setdefault(mark, found[path]) == found[path]
+            content.append((name, found[path]))
+        for name, mark in zip(others, fs.marks(here, others), strict=True):
+            path = f"{here.rstrip('/')}/{name}"
+            if fs.stat(path, follow=False).is_link:
+                content.append((name, fs.readlink(path)))
+            else:
+                content.append((name, mark, None if mark is None else fs.read_bytes(path)))
+        found[here] = (fs.stat(here).mode, content)
+    return found
+
+
 class MemoryComparison(Comparison):
-    """Also: snapshots and forks in between change nothing, and the account is exact."""
+    """Also: snapshots and forks in between change nothing, and the account is exact.
+
+    Directories with the same version have the same content.
+    """
 
     fs: MemoryFileSystem
 
@@ -275,6 +301,17 @@ class MemoryComparison(Comparison):
         super().__init__()
         self.versions: list[tuple[Any, dict[str, object]]] = []
         self.forks: list[tuple[MemoryFileSystem, dict[str, object]]] = []
+        self.contents: dict[object, object] = {}
+
+    @rule()
+    def keep_versions(self) -> None:
+        self.fs.keep_versions()
+        look(self.fs, self.contents)
+        assert self.fs.marks("/", ["1"]) != [()]
+
+    @invariant()
+    def same_version_same_content(self) -> None:
+        look(self.fs, self.contents)
 
     @rule()
     def snapshot(self) -> None:
@@ -299,6 +336,7 @@ class MemoryComparison(Comparison):
                 except OSError:
                     pass
             assert recount(fork) == (fork.used, fork.nodes)
+            look(fork, self.contents)
 
     @rule()
     def look_back(self) -> None:

@@ -103,7 +103,7 @@ def test_a_third_text_of_a_shape_is_not_compiled() -> None:
         assert sandbox.execute(f"echo {number} | cat -n").stdout == f"     1\t{number}\n"
     (plan,) = shapes._shape(("", " ", " | ", " -n"), False, True, 1).plans
     assert plan.slots == {1}
-    key = "echo 3 | cat -n", (False, True), 1
+    key = "echo 3 | cat -n", (False, True), 1, False
     assert texts.PROGRAMS.get(key) is None
     assert sandbox.execute("echo 3 | cat -n").stdout == "     1\t3\n"
     assert texts.PROGRAMS.get(key) is not None

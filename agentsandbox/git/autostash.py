@@ -17,12 +17,16 @@ You can run "git stash pop" or "git stash drop" at any time."""
 
 
 def has_unstaged(git: Invocation) -> bool:
-    """Whether files of the worktree differ from the index, conflicts included."""
+    """Whether files of the worktree differ from the index, conflicts included.
+
+    Submodules do not count, neither here nor for `has_uncommitted`.
+    """
     repository = git.repository
     index = repository.index()
     if index.unmerged():
         return True
-    return bool(scan_worktree(Worktree(repository), index).changed)
+    scan = scan_worktree(Worktree(repository), index, look=lambda entry, changed: (False, 0))
+    return bool(scan.changed)
 
 
 def has_uncommitted(git: Invocation) -> bool:
@@ -32,7 +36,8 @@ def has_uncommitted(git: Invocation) -> bool:
     if head is None:
         return False
     tree = repository.objects.commit(head).tree
-    return bool(diff_index(repository, tree, repository.index()))
+    found = diff_index(repository, tree, repository.index())
+    return any(not one.is_submodule for one in found)
 
 
 def demand_clean(git: Invocation, action: str, hint: str = "") -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.git.config import read_text, rename_section, with_value
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.refs import is_branch_name
-from agentsandbox.git.revisions import Resolver, find_ref
+from agentsandbox.git.revisions import Resolver, branch_named, count_refs, find_ref
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -49,14 +49,12 @@ def rename_branch_config(git: Invocation, old: str, new: str, *, copies: bool) -
 
 def set_upstream(git: Invocation, name: str, upstream: str, *, quiet: bool = False) -> bool:
     """Let a branch follow a reference; False if it is not a branch."""
-    repository = git.repository
-    if upstream.startswith("refs/heads/"):
-        remote, merge = ".", upstream
-    elif upstream.startswith("refs/remotes/"):
-        found = _remote_of(git, upstream)
-        if found is None:
-            return False
+    way = ""
+    found = _remote_of(git, upstream)
+    if found is not None:
         remote, merge = found
+    elif upstream.startswith("refs/heads/"):
+        remote, merge = ".", upstream
     else:
         return False
     edit_config(git, f"branch.{name}.remote", remote)
@@ -66,10 +64,12 @@ def set_upstream(git: Invocation, name: str, upstream: str, *, quiet: bool = Fal
         "remote" if remote != "." else "local",
     ):
         edit_config(git, f"branch.{name}.rebase", "true")
+        way = " by rebasing"
     if not quiet:
-        shown = upstream.removeprefix("refs/heads/").removeprefix("refs/remotes/")
-        git.print(f"branch '{name}' set up to track '{shown}'.")
-    del repository
+        shown = merge.removeprefix("refs/heads/")
+        if remote != ".":
+            shown = f"{remote}/{shown}"
+        git.print(f"branch '{name}' set up to track '{shown}'{way}.")
     return True
 
 
@@ -106,6 +106,7 @@ def create_branch(
     current_too  whether the current branch may be moved
     """
     repository = git.repository
+    name = branch_named(repository, name)
     if not is_branch_name(name):
         raise Fatal(f"'{name}' is not a valid branch name")
     full = f"refs/heads/{name}"
@@ -116,6 +117,9 @@ def create_branch(
         raise Fatal(
             f"cannot force update the branch '{name}' checked out at '{repository.worktree}'"
         )
+    if count_refs(repository, start) > 1:
+        repository.git.warn(f"refname '{start}' is ambiguous.")
+        raise Fatal(f"ambiguous object name: '{start}'")
     found = Resolver(git).find(start, kind="commit")
     commit = repository.objects.peel(found, "commit") if found is not None else None
     if found is None:

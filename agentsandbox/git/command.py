@@ -6,8 +6,10 @@ import importlib
 import posixpath
 import re
 
-from agentsandbox.git.errors import BadUsage, Fatal, GitError, MissingObject, Quit
+from agentsandbox.git.errors import BadUsage, Fatal, GitError, MissingObject, Quit, WrongUsage
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.surroundings import visible
+from agentsandbox.git.texts import split_words
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -54,6 +56,7 @@ MODULES = {
     "resetting": "reset",
     "searching": "grep",
     "stashing": "stash",
+    "submodules": "submodule",
     "storing": "count-objects gc pack-refs prune prune-packed repack",
     "summing_up": "shortlog",
     "states": "status ls-files update-index check-ignore",
@@ -86,7 +89,6 @@ ABSENT = {
     "rerere": "conflicts are not recorded; resolve them again",
     "show-branch": "use git log --graph --oneline",
     "sparse-checkout": "the worktree has all files; use pathspecs",
-    "submodule": "clone the other repository beside this one",
     "verify-commit": "there are no keys to check signatures with",
     "verify-tag": "there are no keys to check signatures with",
     "verify-pack": "use git fsck, and git count-objects -v",
@@ -149,6 +151,14 @@ def run(ctx: CommandContext) -> int:
         git.flush()
 
 
+def guarded(git: Invocation, work: Callable[[], int]) -> int:
+    """Return the status of a part of a command; print its errors and what it printed."""
+    try:
+        return _guarded(git, work)
+    finally:
+        git.flush()
+
+
 def _guarded(git: Invocation, work: Callable[[], int]) -> int:
     try:
         return work()
@@ -160,7 +170,7 @@ def _guarded(git: Invocation, work: Callable[[], int]) -> int:
         git.say(f"fatal: {error.message}")
         return error.status
     except GitError as error:
-        git.say(f"{error.prefix}{error.message}")
+        git.say(visible(f"{error.prefix}{error.message}"))
         return error.status
     except OSError as error:
         name = error.filename or ""
@@ -183,7 +193,10 @@ def _usage_error(git: Invocation, error: BadUsage) -> int:
         else:
             git.say(text.rstrip("\n") + ("\n" if "\n    " in text else ""))
         return 129
-    git.say(f"error: {error.message}")
+    if isinstance(error, WrongUsage):
+        git.say(f"fatal: {error.message}\n")
+    else:
+        git.say(f"error: {error.message}")
     if error.usage and text:
         git.say(text.rstrip("\n") + ("\n" if "\n    " in text else ""))
     return error.status
@@ -224,7 +237,11 @@ def run_subcommand(git: Invocation, words: list[str]) -> int:
             return _unknown(git, name)
         if alias.startswith("!"):
             return _shell_alias(git, alias[1:], arguments)
-        if split_words(alias)[:1] == [name]:
+        try:
+            expanded = split_words(alias)
+        except ValueError as error:
+            raise Fatal(f"bad alias.{name} string: {error}") from None
+        if expanded[:1] == [name]:
             raise Fatal(f"recursive alias: {name}")
         if name in seen or len(seen) > _MOST_ALIASES:
             raise Fatal(
@@ -236,46 +253,12 @@ def run_subcommand(git: Invocation, words: list[str]) -> int:
                 )
             )
         seen.append(name)
-        expanded = split_words(alias)
         more = _global_options(git, expanded)
         if isinstance(more, int):
             return more
         if not more:
             raise Fatal(f"empty alias for {name}")
         name, arguments = more[0], more[1:] + arguments
-
-
-def split_words(text: str) -> list[str]:
-    """Return the words of an alias, as git splits command lines."""
-    found: list[str] = []
-    word: list[str] | None = None
-    quote = ""
-    at = 0
-    while at < len(text):
-        character = text[at]
-        if not quote and character in " \t\n":
-            if word is not None:
-                found.append("".join(word))
-                word = None
-        elif not quote and character in "'\"":
-            quote = character
-            word = word or []
-        elif character == quote:
-            quote = ""
-        else:
-            if character == "\\" and quote != "'":
-                at += 1
-                if at >= len(text):
-                    raise Fatal("bad alias.x string: cmdline ends with \\")
-                character = text[at]
-            word = word or []
-            word.append(character)
-        at += 1
-    if quote:
-        raise Fatal("bad alias.x string: unclosed quote")
-    if word is not None:
-        found.append("".join(word))
-    return found
 
 
 def _shell_alias(git: Invocation, script: str, arguments: list[str]) -> int:

@@ -409,7 +409,7 @@ def _line_of(text: str, item: Value) -> tuple[int, int]:
     """Return where the lines of a value begin and end."""
     start = text.rfind("\n", 0, item.start) + 1
     if text[start : item.start].strip():  # "[section] name = value" on one line
-        start = item.start
+        start = len(text[: item.start].rstrip(" \t"))
     end = text.find("\n", item.end)
     return start, len(text) if end < 0 else end + 1
 
@@ -452,7 +452,7 @@ def rename_section(text: str, old: str, new: str | None) -> tuple[str, int]:
         end = header.end() if header else end + 1
         rest = text[end:]
         rest = rest[1:] if rest.startswith("\n") else "\t" + rest.lstrip(" \t")
-        text = text[: item.start] + header_of(new) + rest
+        text = text[: item.start].rstrip(" \t") + header_of(new) + rest
     return text, count
 
 

@@ -37,6 +37,10 @@ class BadUsage(GitError):
         self.usage = usage
 
 
+class WrongUsage(BadUsage):
+    """The same with git's "fatal:": options that do not go together."""
+
+
 class Quit(GitError):
     """Ends the command with a status, and no message."""
 
@@ -44,9 +48,19 @@ class Quit(GitError):
         super().__init__("", status)
 
 
+class CorruptObject(Plain):
+    """A loose object whose file is damaged: what is wrong, then that it is."""
+
+    def __init__(self, oid: str, shown: str, *reasons: str) -> None:
+        self.oid = oid
+        self.reasons = "\n".join([f"error: {reason}" for reason in reasons])
+        last = f"fatal: loose object {oid} (stored in {shown}) is corrupt"
+        super().__init__(f"{self.reasons}\n{last}", 128)
+
+
 class MissingObject(Fatal):
     """An object that is not in the repository."""
 
-    def __init__(self, oid: str) -> None:
-        super().__init__(f"unable to read {oid}")
+    def __init__(self, oid: str, kind: str = "") -> None:
+        super().__init__(f"unable to read {kind}{oid}")
         self.oid = oid

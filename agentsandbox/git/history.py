@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import heapq
 
+from agentsandbox.git.errors import Fatal, MissingObject
 from agentsandbox.git.objects import seconds_of
 
 TYPE_CHECKING = False
@@ -229,7 +230,12 @@ class Walk:
                 seen.add(parent)
                 if not is_excluded and oid in self.left:
                     self.left.add(parent)
-                heapq.heappush(heap, (-commit_of(parent).time, number, parent))
+                try:
+                    when = commit_of(parent).time
+                except MissingObject:
+                    self.repository.git.say(f"error: Could not read {parent}")
+                    raise Fatal(f"Failed to traverse parents of commit {oid}") from None
+                heapq.heappush(heap, (-when, number, parent))
                 number += 1
                 if not is_excluded and parent not in excluded:
                     interesting += 1

@@ -128,6 +128,7 @@ class HostView:
         options.binary = options.full_index = True
         options.renames = 1
         options.color = "never"
+        options.ignore_submodules, options.submodule = "none", "short"
         options.configure(git)
         if head is not None:
             printer = DiffPrinter(git, options)

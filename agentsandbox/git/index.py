@@ -12,14 +12,14 @@ from binascii import hexlify
 from bisect import bisect_left
 from hashlib import sha1
 
-from agentsandbox.git.errors import Fatal
+from agentsandbox.git.errors import Fatal, Plain
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from agentsandbox.kernel.fs.base import Mark, Stat
+    from agentsandbox.kernel.fs.base import FileMark, Mark, Stat
 
 _HEAD = struct.Struct(">4sLL")
 _ENTRY = struct.Struct(">10L20sH")
@@ -46,7 +46,7 @@ class Entry:
         self.flags = 0
         self.ctime = self.ctime_ns = self.mtime = self.mtime_ns = 0
         self.dev = self.ino = self.uid = self.gid = self.size = 0
-        self.seen: tuple[float, float, int, int, int] | None = None
+        self.seen: FileMark | None = None
         """(mtime, ctime, size, ino, mode) of the last `stat` that agreed, for a fast comparison."""
         self.packed: bytes | None = None
         """The entry as it is in the file, once it was read or written."""
@@ -92,7 +92,15 @@ class Entry:
         self.uid = info.uid & 0xFFFFFFFF
         self.gid = info.gid & 0xFFFFFFFF
         self.size = info.size & 0xFFFFFFFF
-        self.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
+        self.note(info)
+
+    def note(self, info: Stat) -> None:
+        """Keep `stat` for a fast comparison, unless it differs in what only a setting ignores."""
+        executes, executed = info.mode & 0o100, self.mode & 0o100
+        if info.mode & 0o170000 != self.mode & 0o170000 or (info.is_file and executes != executed):
+            self.seen = None
+        else:
+            self.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
 
     def is_fresh(self, info: Stat) -> bool:
         """Whether `stat` says what it said then."""
@@ -127,7 +135,9 @@ def _nanoseconds_of(seconds: float) -> int:
 class Folder:
     """A directory with entries, and what its files looked like when all of them were unchanged."""
 
-    __slots__ = ("asked", "below", "entries", "marks", "names", "newest", "path", "sorted")
+    __slots__ = (
+        "alone", "asked", "below", "entries", "marks", "names", "newest", "path", "same", "sorted",
+    )  # fmt: skip
 
     def __init__(self, path: str, names: list[str], entries: list[Entry]) -> None:
         self.path = path
@@ -135,16 +145,20 @@ class Folder:
         self.names = names
         """The names of the files, in the order of `entries`."""
         self.entries = entries
-        self.below: set[str] = set()
-        """The names of its directories."""
+        self.below: dict[str, bytes] = {}
+        """Its directories: name and path."""
         self.asked: list[str] = []
         """All its names, files first."""
         self.sorted: list[str] = []
         """All its names in the order of the filesystem."""
-        self.marks: list[Mark | None] | None = None
-        """The marks of `asked` in the filesystem when no file differed from its entry."""
+        self.marks: list[FileMark | None] | None = None
+        """The marks of `names` in the filesystem when no file differed from its entry."""
         self.newest = 0.0
         """The newest mtime in `marks`."""
+        self.same: Mark | None = None
+        """The version in the filesystem of which no file differed, at any depth."""
+        self.alone: Mark | None = None
+        """The version of which, besides, nothing else was there."""
 
     def settle(self) -> None:
         """Note that all names are known."""
@@ -165,13 +179,20 @@ class Folder:
             made.settle()
         return made
 
+    def with_changes_below(self) -> Folder:
+        """Return it without what is known of its directories."""
+        made = Folder(self.path, self.names, self.entries)
+        made.below, made.asked, made.sorted = self.below, self.asked, self.sorted
+        made.marks, made.newest = self.marks, self.newest
+        return made
+
 
 def _path_of(entry: Entry) -> bytes:
     return entry.path
 
 
 def _folders_of(index: Index) -> dict[bytes, Folder]:
-    """Return the directories with entries, in order."""
+    """Return the directories with entries."""
     found = {b"": Folder("", [], [])}
     last: bytes | None = None
     names: list[str] = []
@@ -189,7 +210,7 @@ def _folders_of(index: Index) -> dict[bytes, Folder]:
         entries.append(entry)
     for folder in found.values():
         folder.settle()
-    return {path: found[path] for path in sorted(found)}
+    return found
 
 
 def _add_folder(path: bytes, found: dict[bytes, Folder]) -> None:
@@ -200,24 +221,26 @@ def _add_folder(path: bytes, found: dict[bytes, Folder]) -> None:
     for path in reversed(missing):
         found[path] = Folder(decode(path), [], [])
         above, _, name = path.rpartition(b"/")
-        found[above].below.add(decode(name))
+        found[above].below[decode(name)] = path
 
 
 class TreeCache:
     """The tree of a directory if all of its entries are as when it was written."""
 
-    __slots__ = ("children", "count", "oid")
+    __slots__ = ("children", "count", "oid", "packed")
 
     def __init__(self) -> None:
         self.count = -1
         self.oid = ""
         self.children: dict[bytes, TreeCache] = {}
+        self.packed: bytes | None = None
+        """Its line in the file after the name, once it was written."""
 
 
 class Index:
     """The entries in order: by path, then by stage."""
 
-    __slots__ = ("_folders", "_sorted", "_touched", "cache", "entries", "mtime")
+    __slots__ = ("_folders", "_sorted", "_staged", "_touched", "cache", "entries", "mtime")
 
     def __init__(self) -> None:
         self.entries: dict[tuple[bytes, int], Entry] = {}
@@ -226,6 +249,8 @@ class Index:
         """`folders`, once they were asked for: shared with copies until a change."""
         self._touched: list[Entry] = []
         """Entries that were set since then."""
+        self._staged = 0
+        """How many entries have a stage: those of paths with conflicts."""
         self.cache: TreeCache | None = None
         self.mtime = 0.0
         """When the file was written: entries not older than that may be stale unnoticed."""
@@ -237,6 +262,7 @@ class Index:
         made._sorted = self._sorted
         made._folders = self._folders
         made._touched = self._touched.copy()
+        made._staged = self._staged
         made.cache = self.cache
         made.mtime = self.mtime
         return made
@@ -245,7 +271,7 @@ class Index:
         return len(self.entries)
 
     def folders(self) -> dict[bytes, Folder]:
-        """Return the directories with entries, in order. Nobody else changes them."""
+        """Return the directories with entries, by path. Nobody else changes them."""
         if self._folders is None:
             self._folders = []
         if not self._folders:
@@ -255,6 +281,10 @@ class Index:
             for entry in self._touched:
                 above, _, name = entry.path.rpartition(b"/")
                 found[above] = found[above].with_entry(entry, decode(name))
+                while above:
+                    above = above.rpartition(b"/")[0]
+                    if found[above].same is not None:
+                        found[above] = found[above].with_changes_below()
             self._folders = [found]
         self._touched = []
         return self._folders[0]
@@ -266,9 +296,7 @@ class Index:
         return self._sorted
 
     def __iter__(self) -> Iterator[Entry]:
-        entries = self.entries
-        for key in self.keys():
-            yield entries[key]
+        return iter(self.below(b""))
 
     def get(self, path: bytes, stage: int = 0) -> Entry | None:
         """Return an entry, None if there is none."""
@@ -291,7 +319,7 @@ class Index:
         """Return the entries below a folder (without final "/"); all for b""."""
         keys = self.keys()
         if not folder:
-            return [self.entries[key] for key in keys]
+            return list(map(self.entries.__getitem__, keys))
         start = bisect_left(keys, (folder + b"/", 0))
         found = []
         prefix = folder + b"/"
@@ -319,6 +347,7 @@ class Index:
             self._drop((path, 0))
         if key not in self.entries:
             self._sorted = None
+            self._staged += stage != 0
         self.replace(entry)
         self.forget_tree(path)
 
@@ -353,6 +382,7 @@ class Index:
     def _drop(self, key: tuple[bytes, int]) -> None:
         del self.entries[key]
         self._sorted = None
+        self._staged -= key[1] != 0
         self._forget_folders()
 
     def remove(self, path: bytes) -> bool:
@@ -369,6 +399,8 @@ class Index:
     def unmerged(self) -> list[bytes]:
         """Return the paths with conflicts, in order."""
         found: list[bytes] = []
+        if not self._staged:
+            return found
         for path in [path for path, stage in self.keys() if stage]:
             if not found or found[-1] != path:
                 found.append(path)
@@ -395,18 +427,22 @@ def _forgotten(cache: TreeCache, folders: list[bytes]) -> TreeCache:
 # the file
 
 
-def parse_index(data: bytes) -> Index:
-    """Return the index that a file holds; Fatal if it is corrupt."""
+def parse_index(data: bytes, shown: str = "") -> Index:
+    """Return the index that a file holds; Fatal if it is corrupt.
+
+    As in git, the sum at its end is not compared: whoever writes a wrong one means it.
+    """
     index = Index()
     if len(data) < 32:
-        raise Fatal("index file corrupt")
+        raise Fatal(f"{shown or 'index'}: index file smaller than expected")
     signature, version, count = _HEAD.unpack_from(data)
+    reason = ""
     if signature != b"DIRC":
-        raise Fatal("index file corrupt")
-    if version not in (2, 3, 4):
-        raise Fatal(f"bad index version {version}")
-    if data[-20:] != sha1(memoryview(data)[:-20]).digest() and data[-20:] != bytes(20):
-        raise Fatal("index file corrupt")
+        reason = f"bad signature 0x{signature.hex()}"
+    elif version not in (2, 3, 4):
+        reason = f"bad index version {version}"
+    if reason:
+        raise Plain(f"error: {reason}\nfatal: index file corrupt", 128)
     if count > len(data) // _FIXED:
         raise Fatal("index file corrupt")
     try:
@@ -455,6 +491,8 @@ def _parse_entries(data: bytes, version: int, count: int, index: Index) -> int:
         entry.dev, entry.ino, entry.uid, entry.gid = dev, ino, uid, gid
         entry.size = size
         entry.seen = None
+        if stage:
+            index._staged += 1
         key = (path, stage)
         entries[key] = entry
         order.append(key)
@@ -520,10 +558,12 @@ def _cache_bytes(name: bytes, node: TreeCache, out: list[bytes]) -> None:
     pending = [(name, node)]
     while pending:
         name, node = pending.pop()
-        out.append(b"%s\0%d %d\n" % (name, node.count, len(node.children)))
-        if node.count >= 0:
-            out.append(bytes.fromhex(node.oid))
-        pending.extend(sorted(node.children.items(), key=_by_length, reverse=True))
+        if node.packed is None:
+            oid = bytes.fromhex(node.oid) if node.count >= 0 else b""
+            node.packed = b"\0%d %d\n%s" % (node.count, len(node.children), oid)
+        out += (name, node.packed)
+        if node.children:
+            pending.extend(sorted(node.children.items(), key=_by_length, reverse=True))
 
 
 def _by_length(item: tuple[bytes, TreeCache]) -> tuple[int, bytes]:
@@ -549,7 +589,7 @@ def _packed(entry: Entry) -> bytes:
 def format_index(index: Index) -> bytes:
     """Return the file of an index."""
     entries = list(index)
-    version = 3 if any(entry.flags >> 16 for entry in entries) else 2
+    version = 3 if [entry for entry in entries if entry.flags >> 16] else 2
     out = [_HEAD.pack(b"DIRC", version, len(entries))]
     out += [entry.packed or _packed(entry) for entry in entries]
     if index.cache is not None:

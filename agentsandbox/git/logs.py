@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.git.diff.options import DiffOptions
 from agentsandbox.git.diff.printing import DiffPrinter
+from agentsandbox.git.encodings import find_codec, output_encoding, recoded
 from agentsandbox.git.objects import Commit
 from agentsandbox.git.paths import Pathspec
 from agentsandbox.git.patterns import wildmatch
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from agentsandbox.git.graph import Graph
     from agentsandbox.git.history import Walk
     from agentsandbox.git.invocation import Invocation
-    from agentsandbox.git.notes import NoteTexts
+    from agentsandbox.git.notes import NoteOptions, NoteTexts
 
 
 class LogPrinter:
@@ -58,6 +59,8 @@ class LogPrinter:
         self.followed: dict[str, list[Delta]] = {}
         """The changes of the file that is followed, by commit."""
         self.source = False
+        self.encoding = output_encoding(self.repository.config)
+        """The encoding of what is printed."""
         self.always = False
         """Whether commits without differences are shown in spite of a pickaxe and such."""
         self.graph: Graph | None = None
@@ -70,15 +73,16 @@ class LogPrinter:
         self.reflog: tuple[str, str] | None = None
         """(selector, message) of the entry of a reflog."""
 
-    def take_notes(self, chosen: bool | None, *, given: bool) -> None:
+    def take_notes(self, chosen: NoteOptions, *, given: bool) -> None:
         """Take the notes to show; without a choice only with the default format."""
         from agentsandbox.git.notes import NoteTexts
 
         if self.repository.refs.all("refs/notes/"):
-            texts = NoteTexts(self.repository)
-            self.pretty.note_of = lambda oid: decode(texts.of(oid) or b"")
-            if chosen or (chosen is None and not given):
-                self.notes = texts
+            shows = chosen.shows or (chosen.shows is None and not given)
+            if shows or "%N" in self.user_format:
+                texts = NoteTexts(self.repository, chosen)
+                self.pretty.note_of = lambda oid: decode(texts.of(oid))
+                self.notes = texts if shows else None
 
     def filter_decorations(self, included: list[str], excluded: list[str]) -> None:
         """Show only the references that match."""
@@ -123,7 +127,7 @@ class LogPrinter:
 
     def show(self, oid: str) -> None:
         """Print one commit with its differences."""
-        commit = self.repository.objects.commit(oid)
+        commit = recoded(self.repository.objects.commit(oid), self.encoding)
         if self.graph is not None:
             self.graph.update(oid)
         if not self.options.formats:
@@ -280,9 +284,11 @@ class LogPrinter:
             git.write(b"\0" if self.options.nul else b"\n")
         self.shown_one = True
         if self.graph is not None:
-            git.write(encode(self.graph.commit_lines()))
+            left = self.graph.commit_lines()
+            git.write(encode(left))
+            self.pretty.graph_width = len(left.rpartition("\n")[2])
         if self.format == "user":
-            body = self.pretty.expand(self.user_format, commit)
+            body = self._expanded(commit.oid)
             if self.rev_list:
                 git.write(encode(f"commit {self._shown_name(commit.oid)}\n"))
                 if not self.user_format:
@@ -296,6 +302,8 @@ class LogPrinter:
                 selector, message = self.reflog
                 self.git.write(encode(f"{selector}: {message}\n"))
                 return
+            if self.notes is not None:
+                text += self.notes.shown(commit.oid)
             self._message(text, is_user=True)
             return
         git.write(b"\n")
@@ -311,6 +319,18 @@ class LogPrinter:
         if self.notes is not None:
             body += self.notes.shown(commit.oid)
         self._message(body)
+
+    def _expanded(self, oid: str) -> str:
+        """Return a user's format, expanded as UTF-8 and then put into the encoding of the log."""
+        commit = self.repository.objects.commit(oid)
+        text = self.pretty.expand(self.user_format, recoded(commit, "UTF-8"))
+        codec = find_codec(self.encoding) if self.encoding != "UTF-8" else None
+        if codec in (None, "utf-8"):
+            return text
+        try:
+            return decode(text.encode(codec))
+        except UnicodeError:
+            return text
 
     def _first_line(self, commit: Commit, parent: str | None) -> str:
         text = "" if self.format == "oneline" else "commit "

@@ -22,6 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.git.attributes import Attributes
     from agentsandbox.git.repository import Repository
+    from agentsandbox.git.submodule_merges import SubmoduleMerge
 
     Side = tuple[int, str]
     Tree = dict[bytes, Side]
@@ -52,6 +53,8 @@ class Merged:
         self.stages: dict[bytes, dict[int, Side]] = {}
         """The versions of the paths with conflicts."""
         self.messages: list[tuple[bytes, str]] = []
+        self.submodules: list[SubmoduleMerge] = []
+        """The submodules with conflicts."""
         self.tree = EMPTY_TREE
         self.is_split = False
         """Whether it is not clear where files of a renamed directory belong."""
@@ -62,7 +65,12 @@ class Merged:
 
     def texts(self) -> list[str]:
         """Return the messages in the order in which they are printed."""
-        return [text for _, text in sorted(self.messages, key=lambda item: item[0])]
+        found = [text for _, text in sorted(self.messages, key=lambda item: item[0])]
+        if self.submodules:
+            from agentsandbox.git.submodule_merges import advice
+
+            found.append(advice(self.submodules))
+        return found
 
 
 class TreeMerge:
@@ -328,15 +336,19 @@ class TreeMerge:
             oid = ours[1]
         elif ours[1] == old:
             oid = theirs[1]
+        elif ours[0] == SUBMODULE:
+            oid, merged = self._submodules(path, base, ours, theirs)
+            clean = clean and merged
         elif ours[0] & 0o170000 != 0o100000:
             oid, clean = ours[1], False
         else:
             oid, is_clean = self._texts(path, base, ours, theirs, names)
             clean = clean and is_clean
         if not clean:
-            kind = "submodule" if ours[0] == SUBMODULE else "content"
+            kind = "content"
             if base is None or base[0] & 0o170000 != ours[0] & 0o170000:
                 kind = "add/add"
+            kind = "submodule" if ours[0] == SUBMODULE else kind
             self._note(path, f"CONFLICT ({kind}): Merge conflict in {decode(path)}")
             if names is None:
                 stages = {2: ours, 3: theirs}
@@ -344,6 +356,22 @@ class TreeMerge:
                     stages[1] = base
                 self.result.stages[path] = stages
         return mode, oid
+
+    def _submodules(
+        self, path: bytes, base: Side | None, ours: Side, theirs: Side
+    ) -> tuple[str, bool]:
+        from agentsandbox.git.submodule_merges import merge_submodule
+
+        before = base[1] if base is not None and base[0] == SUBMODULE else None
+        found = merge_submodule(
+            self.repository, decode(path), before, ours[1], theirs[1], search=not self.depth
+        )
+        if found.message and not self.depth:
+            self._note(path, found.message)
+        if found.oid is not None:
+            return found.oid, True
+        self.result.submodules.append(found)
+        return (before or ours[1]) if self.depth else ours[1], False
 
     def _texts(
         self, path: bytes, base: Side | None, ours: Side, theirs: Side,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from agentsandbox.git.objects import format_commit, is_object_name
+from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.trees import flat_tree
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from agentsandbox.git.objects import Entry
     from agentsandbox.git.repository import Repository
 
@@ -66,26 +69,82 @@ def write_notes(repository: Repository, ref: str, notes: dict[str, str], message
     repository.refs.write(ref, commit, f"notes: {message}", old=tip or "0" * 40)
 
 
+class NoteOptions:
+    """Which notes a command line asks for."""
+
+    def __init__(self) -> None:
+        self.shows: bool | None = None
+        """Whether notes are shown; None: with the default format."""
+        self.default: bool | None = None
+        """Whether the default reference and the configured ones count; None: without others."""
+        self.refs: list[str] = []
+
+    def show(self, ref: str | None) -> None:
+        """Take `--notes` or `--notes=REF`."""
+        self.shows = True
+        if ref is None:
+            self.default = True
+        else:
+            self.refs.append(full_ref(ref))
+
+    def hide(self) -> None:
+        """Take `--no-notes`, which forgets what came before."""
+        self.shows, self.default = False, None
+        self.refs.clear()
+
+
 class NoteTexts:
     """The notes that `log` shows."""
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, options: NoteOptions | None = None) -> None:
         self.repository = repository
-        self.ref = default_ref(repository)
-        self._notes: dict[str, str] | None = None
+        options = options or NoteOptions()
+        self.refs: list[str] = []
+        if options.default or (options.default is None and not options.refs):
+            self.refs.append(default_ref(repository))
+            env = repository.git.env.get("GIT_NOTES_DISPLAY_REF")
+            configured = (
+                env.split(":") if env is not None else repository.config.get_all("notes.displayref")
+            )
+            for pattern in configured:
+                self._add(pattern)
+        for ref in options.refs:
+            self._add(ref)
+        self._notes: dict[str, dict[str, str]] = {}
 
-    def of(self, oid: str) -> bytes | None:
-        """Return the note of an object, None without one."""
-        if self._notes is None:
-            self._notes = read_notes(self.repository, self.ref)
-        blob = self._notes.get(oid)
-        return None if blob is None else self.repository.objects.blob(blob)
+    def _add(self, pattern: str) -> None:
+        """Add a reference, or those that a pattern matches."""
+        refs = self.repository.refs
+        if any(each in pattern for each in "*?["):
+            names = [
+                name for name in refs.all()
+                if wildmatch(encode(pattern), encode(name), pathname=False)
+            ]  # fmt: skip
+        else:
+            names = [pattern] if pattern else []
+            if pattern and refs.read(pattern) is None:
+                self.repository.git.warn(f"notes ref {pattern} is invalid")
+        self.refs += [name for name in names if name not in self.refs]
+
+    def each(self, oid: str) -> Iterator[tuple[str, bytes]]:
+        """Yield (reference, note) of an object."""
+        for ref in self.refs:
+            if ref not in self._notes:
+                self._notes[ref] = read_notes(self.repository, ref)
+            blob = self._notes[ref].get(oid)
+            if blob is not None:
+                yield ref, self.repository.objects.blob(blob)
+
+    def of(self, oid: str) -> bytes:
+        """Return the notes of an object, one after the other."""
+        return b"".join([data for _, data in self.each(oid)])
 
     def shown(self, oid: str) -> str:
-        """Return what `log` prints of a note, "" without one."""
-        data = self.of(oid)
-        if data is None:
-            return ""
-        title = "" if self.ref == DEFAULT else f" ({self.ref.removeprefix('refs/notes/')})"
-        lines = decode(data).removesuffix("\n").split("\n")
-        return f"\nNotes{title}:\n" + "".join([f"    {line}\n" for line in lines])
+        """Return what `log` prints of the notes, "" without any."""
+        text = ""
+        for ref, data in self.each(oid):
+            name = ref.removeprefix("refs/").removeprefix("notes/")
+            title = "" if ref == DEFAULT else f" ({name})"
+            lines = decode(data).removesuffix("\n").split("\n")
+            text += f"\nNotes{title}:\n" + "".join([f"    {line}\n" for line in lines])
+        return text

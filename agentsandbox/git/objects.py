@@ -16,13 +16,14 @@ import zlib
 from binascii import hexlify
 from hashlib import sha1
 
-from agentsandbox.git.errors import Fatal, GitError, MissingObject, Plain
+from agentsandbox.git.errors import CorruptObject, Fatal, MissingObject, Plain
 from agentsandbox.kernel.fs.base import raise_failure
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from typing import Any
 
     from agentsandbox.git.packs import Pack
     from agentsandbox.kernel.budget import Budget
@@ -48,6 +49,13 @@ def is_directory(mode: int) -> bool:
     return mode & _TYPE_MASK == DIRECTORY
 
 
+_LONGEST_HEAD = 32
+
+
+def _stream_error(error: zlib.error) -> str:
+    return f"inflate: data stream error ({str(error).rpartition(': ')[2]})"
+
+
 def object_name(kind: str, data: bytes) -> str:
     """Return the name of an object."""
     return sha1(b"%s %d\0" % (encode(kind), len(data)) + data).hexdigest()
@@ -57,7 +65,8 @@ class Commit:
     """A commit, parsed. Idents are "Name <mail> seconds zone", as they are written."""
 
     __slots__ = (
-        "author", "committer", "encoding", "extra", "message", "oid", "parents", "time", "tree",
+        "author", "committer", "encoding", "extra", "message", "oid", "parents", "shown_encoding",
+        "time", "tree",
     )  # fmt: skip
 
     def __init__(self, oid: str, data: bytes) -> None:
@@ -86,6 +95,8 @@ class Commit:
             else:
                 self.extra.append((key, value))
         self.parents = tuple(parents)
+        self.shown_encoding = self.encoding
+        """The encoding in which the text is now; `encoding` is that of the object."""
         self.time = seconds_of(self.committer)
         """When it was committed, in seconds since the epoch."""
 
@@ -224,6 +235,8 @@ class ObjectStore:
         self.umask = umask
         self.level = -1
         """The level of compression of new objects (core.looseCompression)."""
+        self.report: Callable[[str], None] = lambda line: None
+        """Prints what is wrong with a pack; set by the repository."""
         self._packs: list[Pack] | None = None
         self._alternates: list[str] | None = None
         self._made: set[str] = set()
@@ -271,7 +284,7 @@ class ObjectStore:
         return self._packs
 
     def _pack(self, path: str) -> Pack | None:
-        from agentsandbox.git.packs import open_pack
+        from agentsandbox.git.packs import PackError, open_pack
 
         info = self.fs.stat(path)
         try:
@@ -285,7 +298,12 @@ class ObjectStore:
         )
         pack = self.cache.packs.get(key)
         if pack is None:
-            pack = open_pack(self.fs, path, self.budget)
+            try:
+                pack = open_pack(self.fs, path, self.budget)
+            except PackError as error:
+                shown = self._shown(path.removesuffix(".idx") + error.suffix)
+                self.report(f"error: {error.what} {shown} {error.reason}")
+                return None
             if pack is None:
                 return None
             self.cache.packs[key] = pack
@@ -334,40 +352,60 @@ class ObjectStore:
             return self._inflate(oid, data, path)
         return None
 
-    def _inflate(self, oid: str, packed: bytes, path: str) -> tuple[str, bytes]:
-        def corrupt(*lines: str) -> GitError:
-            last = f"fatal: loose object {oid} (stored in {self._shown(path)}) is corrupt"
-            return Plain("\n".join([*[f"error: {line}" for line in lines], last]), 128)
+    def header(self, oid: str) -> tuple[str, int]:
+        """Return (type, size) of an object; of a loose one only the beginning is read."""
+        for folder in self.folders():
+            path = f"{folder}/{oid[:2]}/{oid[2:]}"
+            try:
+                data = self.fs.read_bytes(path)
+            except OSError:
+                continue
+            kind, size, _, _ = self._head(oid, data, path, zlib.decompressobj())
+            return kind, size
+        kind, found = self.read(oid)
+        return kind, len(found)
 
+    def _head(self, oid: str, packed: bytes, path: str, engine: Any) -> tuple[str, int, bytes, str]:
+        """Return (type, size, what was inflated behind them, path to show) of a loose object."""
+        shown = self._shown(path)
         if not packed:
-            raise corrupt(f"object file {self._shown(path)} is empty")
-        engine = zlib.decompressobj()
-        size = -1
+            raise CorruptObject(oid, shown, f"object file {shown} is empty")
         try:
             first = engine.decompress(packed, 4096)
-            head, nul, rest = first.partition(b"\0")
-            kind, _, digits = head.partition(b" ")
-            if not nul or not digits.isdigit() or len(digits) > 18:
-                raise corrupt(f"unable to parse {oid} header")
-            size = int(digits)
-            self.budget.charge(size)
-            self.budget.step(1 + size // 4096)
-            if len(rest) < size:
-                rest += engine.decompress(engine.unconsumed_tail, size - len(rest) + 1)
         except zlib.error as error:
-            reason = f"inflate: data stream error ({str(error).rpartition(': ')[2]})"
-            if size < 0:
-                raise corrupt(reason, f"unable to unpack {oid} header") from None
-            raise corrupt(reason, f"corrupt loose object '{oid}'") from None
+            raise CorruptObject(
+                oid, shown, _stream_error(error), f"unable to unpack {oid} header"
+            ) from None
+        head, nul, rest = first.partition(b"\0")
+        if len(head) >= _LONGEST_HEAD or not nul:
+            raise CorruptObject(
+                oid, shown, f"header for {oid} too long, exceeds {_LONGEST_HEAD} bytes"
+            )
+        kind, _, digits = head.partition(b" ")
+        if not digits.isdigit() or len(digits) > 18:
+            raise CorruptObject(oid, shown, f"unable to parse {oid} header")
         name = decode(kind)
         if name not in TYPES:
             raise Fatal(f"invalid object type \"{name}\"")
-        if len(rest) < size:
-            raise corrupt(f"corrupt loose object '{oid}'")
-        if len(rest) > size or not engine.eof:
-            raise corrupt(f"garbage at end of loose object '{oid}'")
+        return name, int(digits), rest, shown
+
+    def _inflate(self, oid: str, packed: bytes, path: str) -> tuple[str, bytes]:
+        engine = zlib.decompressobj()
+        name, size, rest, shown = self._head(oid, packed, path, engine)
+        self.budget.charge(size)
+        self.budget.step(1 + size // 4096)
+        broken = f"corrupt loose object '{oid}'"
+        try:
+            if len(rest) < size or not engine.eof:
+                rest += engine.decompress(engine.unconsumed_tail, max(size - len(rest), 0) + 1)
+        except zlib.error as error:
+            raise CorruptObject(oid, shown, _stream_error(error), broken) from None
+        if len(rest) > size or engine.unused_data or engine.unconsumed_tail:
+            raise CorruptObject(oid, shown, f"garbage at end of loose object '{oid}'")
+        if len(rest) < size or not engine.eof:
+            raise CorruptObject(oid, shown, broken)
         if object_name(name, rest) != oid:
-            raise corrupt(f"hash mismatch for {path} (expected {oid})")
+            raise CorruptObject(oid, shown, f"hash mismatch for {path} (expected {oid})")
         return name, rest
 
     def _shown(self, path: str) -> str:
@@ -461,6 +499,8 @@ class ObjectStore:
                 found = parse_tree(self.expect(oid, "tree"))
             except ValueError as error:
                 raise Fatal(f"{error}") from None
+            except MissingObject:
+                raise MissingObject(oid, "tree ") from None
             self.cache.trees[oid] = found
         self.budget.step(1 + len(found) // 16)
         return found

@@ -229,8 +229,18 @@ def patched(base: bytes, delta: bytes, budget: Budget) -> bytes:
         raise ValueError("a delta that is corrupt") from None
 
 
+class PackError(Exception):
+    """A pack, or its list of names, that cannot be used: (what, its suffix, why)."""
+
+    def __init__(self, what: str, suffix: str, reason: str) -> None:
+        super().__init__(what, suffix, reason)
+        self.what = "index file" if what == "index" else what
+        self.suffix = suffix
+        self.reason = reason
+
+
 def open_pack(fs: FileSystem, path: str, budget: Budget) -> Pack | None:
-    """Return the pack with the index at `path`; None if either is unusable."""
+    """Return the pack with the index at `path`, None without one; PackError if it is unusable."""
     stem = path.removesuffix(".idx")
     try:
         budget.charge(fs.stat(f"{stem}.pack").size)
@@ -238,11 +248,21 @@ def open_pack(fs: FileSystem, path: str, budget: Budget) -> Pack | None:
     except OSError as error:
         raise_failure(error)
         return None
-    if index[:8] != b"\377tOc\0\0\0\2" or len(index) < 8 + 1024 + 40:
-        return None
-    if data[:4] != b"PACK" or data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
-        return None
+    if len(index) < 8 + 1024 + 40:
+        raise PackError("index", ".idx", "is too small")
+    if index[:8] != b"\377tOc\0\0\0\2":
+        raise PackError("index", ".idx", "is version 1 and is not supported in this sandbox")
+    if data[:4] != b"PACK":
+        raise PackError("file", ".pack", "is not a GIT packfile")
+    if data[4:8] not in (b"\0\0\0\2", b"\0\0\0\3"):
+        version = int.from_bytes(data[4:8], "big")
+        raise PackError(
+            "packfile", ".pack", f"is version {version} and not supported (try upgrading GIT "
+            "to a newer version)",
+        )  # fmt: skip
     pack = Pack(f"{stem}.pack", index, data)
     if len(index) < 8 + 1024 + 28 * pack.count + 40:
-        return None
+        raise PackError("index", ".idx", "is corrupt")
+    if data[-20:] != index[-40:-20]:
+        raise PackError("packfile", ".pack", "does not match index")
     return pack

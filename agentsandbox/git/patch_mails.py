@@ -84,7 +84,7 @@ def mail_header(
     )
     lines += [_subject(f"Subject: {mark}", subject, encodes=encodes)]
     if not _is_plain(decode(commit.message)):
-        charset = decode(commit.encoding) or "UTF-8"
+        charset = decode(commit.shown_encoding) or "UTF-8"
         lines.append(
             "MIME-Version: 1.0\n"
             f"Content-Type: text/plain; charset={charset}\n"

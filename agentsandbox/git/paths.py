@@ -112,6 +112,15 @@ def unquote_path(text: bytes) -> bytes:
     return re.sub(rb"\\([0-7]{1,3}|.)", plain, text[1:-1])
 
 
+_QUOTED = re.compile(rb'"((?:[^"\\]|\\(?:[0-3][0-7]{2}|[abfnrtv"\\]))*+)"')
+
+
+def unquote_prefix(text: bytes) -> tuple[bytes, int] | None:
+    """Return what a text in quotes at the beginning means, and its length; None for a bad one."""
+    found = _QUOTED.match(text)
+    return None if found is None else (unquote_path(found[0]), found.end())
+
+
 def relative_to(path: bytes, prefix: bytes) -> bytes:
     """Return a path of the worktree as seen from a directory (`prefix`, with a final "/")."""
     if not prefix:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 
 from agentsandbox.git.errors import Fatal
+from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.paths import Pathspec, PathspecItem
 from agentsandbox.kernel.streams import decode, encode
 
@@ -77,6 +78,10 @@ def parse_pathspec(git: Invocation, words: Iterable[str], *, literal: bool = Fal
         magic, rest = (set(), word) if literal else _magic(word)
         magic = magic | always
         path = normalized(git, rest, top="top" in magic)
+        if path.endswith(b"/") and git.repository.worktree is not None:
+            entry = git.repository.index().get(path[:-1])
+            if entry is not None and entry.mode == SUBMODULE:
+                path = path[:-1]
         items.append(PathspecItem(word, path, magic, not literal and "literal" not in magic))
     if items and all(item.excludes for item in items):
         whole = PathspecItem(".", git.repository.prefix.rstrip(b"/"), set(), False)

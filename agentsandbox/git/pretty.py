@@ -7,7 +7,7 @@ import re
 from agentsandbox.git.dates import DEFAULT, DateStyle, parse_style, parse_zone, show_date
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.objects import Commit, seconds_of
-from agentsandbox.git.texts import body_of, sanitized_subject, subject_of, wrap_text
+from agentsandbox.git.texts import body_of, sanitized_subject, subject_of, text_width, wrap_text
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -107,6 +107,12 @@ class Pretty:
         """Returns %gd and such of a reflog walk."""
         self.source: Callable[[str], str] = lambda oid: ""
         self.note_of: Callable[[str], str] = lambda oid: ""
+        self.describe: Callable[[str, str], str | None] | None = None
+        """Returns %(describe:OPTIONS) of a commit, None for wrong options."""
+        self.uses_mailmap = repository.config.flag("log.mailmap", True)
+        """Whether headers show names and addresses by the mail map."""
+        self.graph_width = 0
+        """The columns that a graph takes at the left."""
         self.abbrev = repository.abbrev
         self._compiled: dict[str, list[str | tuple[str, str]]] = {}
         self._mailmap: Mailmap | None = None
@@ -137,7 +143,7 @@ class Pretty:
     def header(self, commit: Commit, format: str) -> list[str]:
         """Return the lines between "commit …" and the message."""
         author, committer = Person(commit.author), Person(commit.committer)
-        if format != "raw":
+        if format != "raw" and self.uses_mailmap:
             author, committer = self.mailmap.apply(author), self.mailmap.apply(committer)
         parents = self.repository.parents(commit.oid)
         lines = []
@@ -145,8 +151,8 @@ class Pretty:
             lines.append(f"tree {commit.tree}")
             lines += [f"parent {parent}" for parent in commit.parents]
             lines += [f"author {decode(commit.author)}", f"committer {decode(commit.committer)}"]
-            if commit.encoding:
-                lines.append(f"encoding {decode(commit.encoding)}")
+            if commit.shown_encoding:
+                lines.append(f"encoding {decode(commit.shown_encoding)}")
             for key, value in commit.extra:
                 lines.append(f"{decode(key)} " + decode(value).replace("\n", "\n "))
             return lines
@@ -275,29 +281,67 @@ def find_decorations(repository: Repository) -> dict[str, list[tuple[str, str]]]
 
 
 class Mailmap:
-    """Names and addresses as the file `.mailmap` says they should be shown."""
+    """Names and addresses as they should be shown (gitmailmap(5)).
+
+    They come from `.mailmap`, then from mailmap.blob (`HEAD:.mailmap` in a bare repository) and
+    mailmap.file; what comes later holds.
+    """
 
     def __init__(self, repository: Repository) -> None:
         self.rules: dict[tuple[str, str], tuple[str, str]] = {}
-        text = ""
+        self.repository = repository
+        config = repository.config
+        blob = config.get("mailmap.blob")
         if repository.worktree is not None:
             path = f"{repository.worktree.rstrip('/')}/.mailmap"
             try:
                 if repository.fs.stat(path, follow=False).is_file:
-                    text = repository.fs.read_text(path)
+                    self._read(repository.fs.read_text(path))
             except OSError:
                 pass
+        elif not blob:
+            blob = "HEAD:.mailmap"
+        if blob:
+            self._read_blob(blob)
+        if file := config.get("mailmap.file"):
+            try:
+                self._read(repository.fs.read_text(repository.git.path(config.expand(file))))
+            except OSError:
+                pass
+
+    def _read_blob(self, name: str) -> None:
+        from agentsandbox.git.invocation import Invocation
+        from agentsandbox.git.revisions import Resolver
+
+        git, objects = self.repository.git, self.repository.objects
+        oid = Resolver(git).find(name) if isinstance(git, Invocation) else None
+        if oid is None or oid not in objects:
+            return
+        if objects.type_of(oid) != "blob":
+            git.error(f"mailmap is not a blob: {name}")
+            return
+        self._read(decode(objects.blob(oid)))
+
+    def _read(self, text: str) -> None:
         for line in text.split("\n"):
-            repository.git.budget.step()
-            found = re.fullmatch(r"([^<]*+)<([^<>]*+)>(?:([^<]*+)<([^<>]*+)>)?+\s*+(?:#.*)?", line)
-            if found is None or found[1].lstrip().startswith("#"):
+            self.repository.git.budget.step()
+            if line.startswith("#"):
+                continue
+            found = re.match(r"([^<]*+)<([^<>]*+)>(?:([^<]*+)<([^<>]*+)>)?+", line)
+            if found is None:
                 continue
             name, mail, old_name, old_mail = found.groups()
             name, old_name = name.strip(), (old_name or "").strip()
             if old_mail is None:
-                self.rules["", mail.lower()] = (name or "", "")
+                self._add("", mail, name, "")
             else:
-                self.rules[(old_name or "").lower(), old_mail.lower()] = (name or "", mail)
+                self._add(old_name, old_mail, name, mail)
+
+    def _add(self, old_name: str, old_mail: str, name: str, mail: str) -> None:
+        """Note a rule; what it leaves open stays as an earlier one says."""
+        key = (old_name.lower(), old_mail.strip().lower())
+        before = self.rules.get(key, ("", ""))
+        self.rules[key] = (name or before[0], mail.strip() or before[1])
 
     def apply(self, person: Person) -> Person:
         """Return a person with the name and address to show."""
@@ -335,7 +379,7 @@ class _Expansion:
         # long: padding, wrapping and signs change how the next piece is added
         out = self.out
         at = 0
-        padding: tuple[str, int, str, bool] | None = None
+        padding: _Padding | None = None
         wraps: list[tuple[int, tuple[int, int, int]]] = []
         for found in _PIECE.finditer(format):
             if found.start() < at:
@@ -359,10 +403,13 @@ class _Expansion:
                 out.append(found[0])
                 continue
             if padding is not None and not found["color"]:
-                text = _padded(text, padding, "".join(out))
-                if padding[3]:
-                    self._steal(text)
+                before = "".join(out)
+                joined = _padded(text, padding, before, self.pretty.graph_width)
+                mark = {"+": "\n", " ": " "}.get(found["sign"] or "", "")
+                at_sign = min(len(before), len(joined))
+                out[:] = [joined[:at_sign] + mark + joined[at_sign:] if text else joined]
                 padding = None
+                continue
             sign = found["sign"]
             if sign == "-" and not text:
                 joined = "".join(out).rstrip("\n")
@@ -376,26 +423,29 @@ class _Expansion:
         self._finish_wrap(wraps)
         return "".join(out)
 
-    def _steal(self, text: str) -> None:
-        del text
-
     def _finish_wrap(self, wraps: list[tuple[int, tuple[int, int, int]]]) -> None:
         if wraps:
             start, (width, first, others) = wraps.pop()
             text = "".join(self.out[start:])
             self.out[start:] = [wrap_text(text, width, first, others)] if text else []
 
-    def _padding(self, found: re.Match[str]) -> tuple[str, int, str, bool] | None:
-        parts = [part.strip() for part in found["padding"].split(",")]
-        if not re.fullmatch(r"-?[0-9]{1,4}", parts[0]):
+    def _padding(self, found: re.Match[str]) -> _Padding | None:
+        width, _, cut = found["padding"].partition(",")
+        if not re.fullmatch(r" *-?[0-9]{1,4} *", width):
             return None
-        width = int(parts[0])
+        if cut.strip() not in ("", "trunc", "ltrunc", "mtrunc"):
+            return None
         kind = found["pad"].rstrip("|")
-        column = found[0].startswith(f"%{kind}|") or found["pad"].endswith("|")
-        if column:
-            width -= len("".join(self.out).rpartition("\n")[2])
-        cut = parts[1] if len(parts) > 1 else ""
-        return kind, max(width, 0), cut, kind == ">>"
+        to_column = found[0].startswith(f"%{kind}|") or found["pad"].endswith("|")
+        number = int(width)
+        if number < 0:
+            if not to_column:
+                return None
+            columns = self.pretty.git.env.get("COLUMNS", "")
+            number += int(columns) if columns.isdigit() and len(columns) < 5 else _COLUMNS
+        if number <= 0 and not to_column:
+            return None
+        return _Padding(kind, number, cut.strip(), to_column)
 
     def _piece(self, found: re.Match[str]) -> str | None:
         if found["hex"]:
@@ -506,28 +556,64 @@ class _Expansion:
             from agentsandbox.git.trailers import format_trailers
 
             return format_trailers(self.commit.message, rest)
+        if name == "describe" and self.pretty.describe is not None:
+            return self.pretty.describe(self.commit.oid, rest)
         return None
 
 
-def _padded(text: str, padding: tuple[str, int, str, bool], before: str) -> str:
-    kind, width, cut, _ = padding
-    del before
-    length = len(text)
+_COLUMNS = 80
+_ESCAPE = re.compile(r"\x1b\[[0-9;]*m")
+
+
+class _Padding:
+    """A placeholder that gives the next one a width, or a column to reach."""
+
+    __slots__ = ("cut", "kind", "to_column", "width")
+
+    def __init__(self, kind: str, width: int, cut: str, to_column: bool) -> None:
+        self.kind = kind
+        """"<", ">", ">>" (takes blanks at the left) or "><"."""
+        self.width = width
+        self.cut = cut
+        self.to_column = to_column
+
+
+def _shown_width(text: str) -> int:
+    return text_width(_ESCAPE.sub("", text))
+
+
+def _padded(text: str, padding: _Padding, before: str, graph_width: int) -> str:
+    """Return what is there already with a text behind it, padded or cut."""
+    width = padding.width
+    if padding.to_column:
+        width -= _shown_width(before.rpartition("\n")[2]) + graph_width
+    length = _shown_width(text)
+    if padding.kind == ">>":
+        free = len(before) - len(before.rstrip(" "))
+        taken = min(free, max(0, length - width))
+        before, width = before[: len(before) - taken], width + taken
     if length > width:
-        if cut == "trunc":
-            return text[: max(width - 2, 0)] + ".." if width >= 2 else ".."[:width]
-        if cut == "ltrunc":
-            return ".." + text[length - max(width - 2, 0) :]
-        if cut == "mtrunc":
-            half = width // 2 - 1
-            return text[:half] + ".." + text[length - (width - half - 2) :]
-        return text
-    if kind in ("<", "<|"):
-        return text.ljust(width)
-    if kind == "><":
-        left = (width - length) // 2
-        return " " * left + text + " " * (width - length - left)
-    return text.rjust(width)
+        return before + (_cut(text, width, length, padding.cut) if padding.cut else text)
+    blanks = width - length
+    left = {"<": 0, "><": blanks // 2}.get(padding.kind, blanks)
+    return before + " " * left + text + " " * (blanks - left)
+
+
+def _cut(text: str, width: int, length: int, where: str) -> str:
+    """Return a text that is cut to a width, with ".." in the place of what is missing."""
+    gone = length - (width - 2)
+    start = {"trunc": width - 2, "ltrunc": 0}.get(where, width // 2 - 1)
+    start = max(start, 0)
+    column, kept = 0, [""]
+    for letter in text:
+        size = text_width(letter)
+        if column == start and len(kept) == 1:
+            kept.append("..")
+            kept.append("")
+        if len(kept) == 1 or column >= start + gone:
+            kept[-1] += letter
+        column += size
+    return "".join(kept)
 
 
 def expand_to_bytes(pretty: Pretty, format: str, commit: Commit) -> bytes:

@@ -147,7 +147,7 @@ class ListMaker:
 
     def _subject(self, oid: str) -> str:
         """Return the text of a commit in the list."""
-        commit = self.objects.commit(oid)
+        commit = self.repository.readable(oid)
         format = self.git.config.get("rebase.instructionformat")
         if not format:
             return decode(subject_of(commit.message))

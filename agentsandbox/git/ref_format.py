@@ -9,8 +9,18 @@ from agentsandbox.git.errors import Fatal, Plain
 from agentsandbox.git.history import count_between, is_ancestor
 from agentsandbox.git.objects import Commit
 from agentsandbox.git.pretty import RESET, Person, Pretty, color_code
-from agentsandbox.git.revisions import resolve, resolve_commit, upstream_of
+from agentsandbox.git.ref_atoms import check_atom
+from agentsandbox.git.revisions import (
+    push_ref,
+    push_remote,
+    push_target,
+    resolve,
+    resolve_commit,
+    shortest_name,
+    upstream_of,
+)
 from agentsandbox.git.texts import body_of, subject_of
+from agentsandbox.git.trailers import TrailerForm
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
@@ -85,6 +95,11 @@ class RefFormat:
                 "fatal: unable to parse format string",
                 128,
             )
+        for found in _ATOM.finditer(format):
+            if found[1] is not None:
+                check_atom(found[1])
+                if found[1] in ("raw", "*raw") and quote in ("shell", "python", "tcl"):
+                    raise Fatal("--format=raw cannot be used with --python, --shell, --tcl")
         self.git = git
         self.format = format
         self.quote = quote
@@ -181,7 +196,7 @@ class RefFormat:
         if key == "HEAD":
             return "*" if repository.branch() == name else " "
         if key in ("upstream", "push"):
-            return self._upstream(name, modifier)
+            return self._upstream(name, modifier, push=key == "push")
         if key == "symref":
             target = repository.refs.symbolic(name)
             return "" if target is None else self._name(target, modifier)
@@ -197,21 +212,28 @@ class RefFormat:
         if deref:
             if kind != "tag":
                 return ""
+            peeled = objects.tag(oid).object
+            if peeled not in objects:
+                raise Fatal(f"missing object {peeled} for {name}")
             oid = objects.peel(oid) or oid
             kind = objects.type_of(oid)
         if key == "objectname":
-            if modifier.startswith("short"):
-                length = modifier.partition("=")[2]
-                return repository.short(oid, int(length) if length.isdigit() else None)
-            return oid
+            return self._shortened(oid, modifier)
         if key == "objecttype":
             return kind
-        if key == "objectsize":
+        if key == "objectsize" and modifier == "disk":
+            raise Fatal("%(objectsize:disk) is not supported in this sandbox")
+        if key == "deltabase":
+            raise Fatal("%(deltabase) is not supported in this sandbox")
+        if key == "objectsize" or (key == "raw" and modifier):
             return str(len(objects.read(oid)[1]))
+        if key == "raw":
+            return decode(objects.read(oid)[1])
         if key == "tree":
-            return objects.commit(oid).tree if kind == "commit" else ""
+            return self._shortened(objects.commit(oid).tree, modifier) if kind == "commit" else ""
         if key == "parent":
-            return " ".join(objects.commit(oid).parents) if kind == "commit" else ""
+            parents = objects.commit(oid).parents if kind == "commit" else ()
+            return " ".join(self._shortened(parent, modifier) for parent in parents)
         if key == "numparent":
             return str(len(objects.commit(oid).parents)) if kind == "commit" else ""
         if key in ("object", "type", "tag"):
@@ -221,75 +243,85 @@ class RefFormat:
             return {"object": tag.object, "type": tag.kind, "tag": decode(tag.name)}[key]
         if key in ("subject", "body", "contents", "trailers"):
             return self._message(key, modifier, oid, kind)
-        if key == "ahead-behind":
-            raise Fatal(f"unknown field name: {atom}")
         return self._person(atom, key, modifier, oid, kind)
+
+    def _shortened(self, oid: str, modifier: str) -> str:
+        if not modifier:
+            return oid
+        length = modifier.partition("=")[2]
+        return self.git.repository.short(oid, max(4, int(length)) if length else None)
 
     def _name(self, name: str, modifier: str) -> str:
         if not modifier:
             return name
         if modifier == "short":
-            from agentsandbox.git.pretty import shorten_ref
-
-            return shorten_ref(name)
-        found = re.fullmatch(r"(lstrip|rstrip|strip)=(-?\d{1,4})", modifier)
-        if found is None:
-            raise Fatal(f"unrecognized %(refname) argument: {modifier}")
+            return shortest_name(self.git.repository, name)
+        kind, _, number = modifier.partition("=")
         parts = name.split("/")
-        count = int(found[2])
-        if found[1] == "rstrip":
+        count = int(number)
+        if kind == "rstrip":
             return "/".join(parts[:-count] if count > 0 else parts[: -count or None])
         if count < 0:
             return "/".join(parts[count:])
         return "/".join(parts[count:]) if count < len(parts) else ""
 
-    def _upstream(self, name: str, modifier: str) -> str:
+    def _upstream(self, name: str, modifier: str, *, push: bool) -> str:
         repository = self.git.repository
         if not name.startswith("refs/heads/"):
             return ""
-        upstream = upstream_of(repository, name.removeprefix("refs/heads/"))
-        if upstream is None:
+        branch = name.removeprefix("refs/heads/")
+        words = modifier.split(",")
+        if "remotename" in words:
+            return (push_remote(repository, branch) if push else repository.config.get(
+                f"branch.{branch}.remote")) or ""  # fmt: skip
+        if "remoteref" in words:
+            if push:
+                return push_target(repository, branch) or ""
+            return repository.config.get(f"branch.{branch}.merge") or ""
+        other = push_ref(repository, branch) if push else upstream_of(repository, branch)
+        if other is None:
             return ""
-        if modifier.startswith("track"):
-            there, here = repository.refs.read(upstream), repository.refs.read(name)
-            bare = "nobracket" in modifier
-            if there is None or here is None:
-                return "gone" if bare else "[gone]"
-            ahead, behind = count_between(repository, here, there)
-            if modifier == "trackshort":
-                return "<>" if ahead and behind else ">" if ahead else "<" if behind else "="
-            parts = [f"ahead {ahead}"] * bool(ahead) + [f"behind {behind}"] * bool(behind)
-            if not parts:
+        if "track" not in words and "trackshort" not in words:
+            return self._name(other, modifier)
+        there, here = repository.refs.read(other), repository.refs.read(name)
+        bare = "nobracket" in words
+        if there is None or here is None:
+            if "trackshort" in words:
                 return ""
-            return ", ".join(parts) if bare else f"[{', '.join(parts)}]"
-        if modifier == "remotename":
-            return repository.config.get(f"branch.{name[11:]}.remote")
-        if modifier == "remoteref":
-            return repository.config.get(f"branch.{name[11:]}.merge")
-        return self._name(upstream, modifier)
+            return "gone" if bare else "[gone]"
+        ahead, behind = count_between(repository, here, there)
+        if "trackshort" in words:
+            return "<>" if ahead and behind else ">" if ahead else "<" if behind else "="
+        parts = [f"ahead {ahead}"] * bool(ahead) + [f"behind {behind}"] * bool(behind)
+        if not parts:
+            return ""
+        return ", ".join(parts) if bare else f"[{', '.join(parts)}]"
 
     def _message(self, key: str, modifier: str, oid: str, kind: str) -> str:
         objects = self.git.repository.objects
         if kind == "commit":
-            message = objects.commit(oid).message
+            message = self.git.repository.readable(oid).message
         elif kind == "tag":
             message = objects.tag(oid).message
         else:
             return ""
         message = message.lstrip(b"\n")
         if key == "trailers" or modifier.startswith("trailers"):
-            from agentsandbox.git.trailers import format_trailers
-
             options = modifier.partition(":")[2] if key == "contents" else modifier
-            return format_trailers(message, options)
+            return TrailerForm(options).text(message)
         if key == "subject" or modifier == "subject":
             if modifier == "sanitize":
                 from agentsandbox.git.texts import sanitized_subject
 
                 return sanitized_subject(message)
             return decode(subject_of(message))
-        if key == "body" or modifier == "body":
+        signature = message[_signature_at(message) :] if kind == "tag" else b""
+        if modifier == "signature":
+            return decode(signature)
+        if key == "body":
             return decode(body_of(message))
+        if modifier == "body":
+            return decode(body_of(message[: len(message) - len(signature)]))
         if modifier == "size":
             return str(len(message))
         if modifier.startswith("lines="):
@@ -305,7 +337,7 @@ class RefFormat:
         who, part = found.groups()
         ident = b""
         if kind == "commit" and who != "tagger":
-            commit: Commit = objects.commit(oid)
+            commit: Commit = self.git.repository.readable(oid)
             ident = commit.author if who == "author" else commit.committer
         elif kind == "tag" and who in ("tagger", "creator"):
             ident = objects.tag(oid).tagger
@@ -324,6 +356,12 @@ class RefFormat:
         if style is None:
             raise Fatal(f"unknown date format {modifier}")
         return self.pretty.date(person, style)
+
+
+def _signature_at(message: bytes) -> int:
+    """Return where the signature of a tag begins: at its end if it is not signed."""
+    found = re.search(rb"(?m)^-----BEGIN (?:PGP SIGNATURE|PGP MESSAGE|SSH SIGNATURE)-----", message)
+    return found.start() if found is not None else len(message)
 
 
 def _aligned(text: str, data: str) -> str:

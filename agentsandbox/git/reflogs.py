@@ -83,7 +83,8 @@ def walk_reflog(
     shown = 0
     oneline = printer.format == "oneline"
     for at, (_, _, entry) in enumerate(walk.entries):
-        if entry.new not in git.repository.objects:
+        objects = git.repository.objects
+        if entry.new not in objects or objects.type_of(entry.new) != "commit":
             continue
         if accepts is not None and not accepts(entry.new):
             continue

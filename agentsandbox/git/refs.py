@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.kernel.streams import Stream
 
 _FORBIDDEN = re.compile(
     r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|(?:^|/)\.|\.lock(?:/|$)|/$|^/|\.$|^@$"
@@ -75,6 +76,8 @@ class Refs:
         """Returns who writes a log, with time and zone; set by the repository."""
         self.logs = True
         """Whether logs are written (core.logAllRefUpdates)."""
+        self.logs_all = False
+        """Whether all references have logs (core.logAllRefUpdates=always)."""
         self._packed: dict[str, str] | None = None
         self._peeled: dict[str, str] = {}
 
@@ -132,6 +135,10 @@ class Refs:
         if text.startswith("ref:"):
             return f"ref: {text[4:].strip()}"
         return text[:40] if is_object_name(text[:40]) else None
+
+    def is_broken(self, name: str) -> bool:
+        """Whether the file of a reference holds neither an object's name nor a reference."""
+        return self.read_raw(name) is None and self.fs.is_file(self.path(name))
 
     def symbolic(self, name: str) -> str | None:
         """Return the name that a symbolic reference names, None for others."""
@@ -191,16 +198,29 @@ class Refs:
             if self.read_raw(above) is not None:
                 return above
         if name.startswith("refs/"):
-            below = next(iter(self.all(f"{name}/")), None)
+            below = next(iter(self.all(f"{name}/")), None) or self._file_below(name)
             if below is not None:
                 return below
+        return None
+
+    def _file_below(self, name: str) -> str | None:
+        """Return a reference below a name whose file is broken, None if there is none."""
+        path = self.path(name)
+        if not self.fs.is_dir(path):
+            return None
+        for here, _, files in self.fs.walk(path):
+            for file in sorted(files):
+                self.budget.step()
+                below = f"{name}{here[len(path) :]}/{file}"
+                if is_ref_name(below):
+                    return below
         return None
 
     def write_file(self, path: str, data: bytes) -> None:
         """Replace a file by way of its lock; git's error if another has locked it."""
         lock = f"{path}.lock"
         try:
-            file = self._locked(lock)
+            file = self.make_lock(lock)
         except FileExistsError:
             raise Fatal(f"Unable to create '{lock}': File exists.\n\n{LOCKED}") from None
         try:
@@ -214,7 +234,8 @@ class Refs:
                 self.fs.unlink(lock)
             raise
 
-    def _locked(self, lock: str):  # type: ignore[no-untyped-def]
+    def make_lock(self, lock: str) -> Stream:
+        """Make the file of a lock; FileExistsError if it is there."""
         permissions = 0o666 & ~self.umask
         try:
             return self.fs.open(lock, "x", permissions=permissions)
@@ -223,9 +244,19 @@ class Refs:
             return self.fs.open(lock, "x", permissions=permissions)
 
     def write(
-        self, name: str, oid: str, message: str = "", *, old: str | None = None, deref: bool = True
+        self,
+        name: str,
+        oid: str,
+        message: str = "",
+        *,
+        old: str | None = None,
+        deref: bool = True,
+        makes_log: bool = False,
     ) -> None:
-        """Set a reference and write its log, and that of HEAD if it names this reference."""
+        """Set a reference and write its log, and that of HEAD if it names this reference.
+
+        makes_log  whether a reference that has no log gets one in any case
+        """
         given = name
         if deref:
             name = self.target(name)
@@ -241,31 +272,32 @@ class Refs:
             other = self.conflict(name)
             if other is not None:
                 raise Fatal(f"cannot lock ref '{name}': '{other}' exists; cannot create '{name}'")
-            self._clear_folders(path)
+        self.clear_folders(path)
         is_new = before != oid or (not deref and self.symbolic(name) is not None)
         self.write_file(path, encode(f"{oid}\n"))
         if is_new:
-            self.log(name, before, oid, message)
+            self.log(name, before, oid, message, always=makes_log)
         if given != name:
             self.log(given, before, oid, message)
         elif name.startswith("refs/heads/") and self.target("HEAD") == name:
             self.log("HEAD", before, oid, message)
 
-    def _clear_folders(self, path: str) -> None:
-        """Remove empty folders where a reference's file belongs."""
+    def clear_folders(self, path: str) -> bool:
+        """Remove empty folders where a reference's file belongs; return whether it is free."""
         if not self.fs.is_dir(path):
-            return
+            return True
         emptied = [here for here, _, _ in self.fs.walk(path)]
         for folder in reversed(emptied):
             try:
                 self.fs.rmdir(folder)
             except OSError:
-                return
+                return False
+        return True
 
-    def log(self, name: str, old: str, new: str, message: str) -> None:
+    def log(self, name: str, old: str, new: str, message: str, *, always: bool = False) -> None:
         """Add a line to a reference's log, if it has one or should have one."""
         path = self.log_path(name)
-        if not self.fs.exists(path) and not (
+        if not (always or self.logs_all or self.fs.is_file(path)) and not (
             self.logs
             and (name == "HEAD" or name.startswith(("refs/heads/", "refs/remotes/", "refs/notes/")))
         ):
@@ -279,7 +311,7 @@ class Refs:
             self.fs.makedirs(path.rpartition("/")[0], 0o777 & ~self.umask)
             file = self.fs.open(path, "a", permissions=permissions)
         except IsADirectoryError:
-            self._clear_folders(path)
+            self.clear_folders(path)
             file = self.fs.open(path, "a", permissions=permissions)
         try:
             file.write(line + b"\n")
@@ -378,7 +410,7 @@ class Refs:
         self.write_packed(merged)
         for name in names:
             path = self.path(name)
-            if self.fs.exists(path) and self.symbolic(name) is None:
+            if self.fs.is_file(path) and self.symbolic(name) is None:
                 self.fs.unlink(path)
                 self._prune(path, 2, name)
 
@@ -414,11 +446,11 @@ class Refs:
 class RefMismatch(GitError):
     """A reference that is not what the caller expects."""
 
-    def __init__(self, name: str, is_at: str, expected: str) -> None:
+    def __init__(self, name: str, is_at: str, expected: str, target: str = "") -> None:
         if expected == NULL:
             reason = "reference already exists"
         elif is_at == NULL:
-            reason = f"unable to resolve reference '{name}'"
+            reason = f"unable to resolve reference '{target or name}'"
         else:
             reason = f"is at {is_at} but expected {expected}"
         super().__init__(f"cannot lock ref '{name}': {reason}")

@@ -23,11 +23,12 @@ if TYPE_CHECKING:
 
     from agentsandbox.git.invocation import Invocation
 
-_LOCAL_VARIABLES = (
+LOCAL_VARIABLES = (
     "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_PREFIX",
     "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS", "GIT_COMMON_DIR",
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
 )  # fmt: skip
+"""The variables that are about one repository, and do not hold in another."""
 
 
 class Remote:
@@ -422,7 +423,7 @@ def open_repository(git: Invocation, folder: str, worktree: str | None) -> Repos
     """Return another repository of the sandbox, without what the environment says about ours."""
     from agentsandbox.git.invocation import Invocation
 
-    env = {name: value for name, value in git.env.items() if name not in _LOCAL_VARIABLES}
+    env = {name: value for name, value in git.env.items() if name not in LOCAL_VARIABLES}
     other = Invocation(git.ctx, env, folder)
     repository = Repository(other, folder, worktree, folder)
     if worktree is not None and repository.config.maybe("core.bare"):

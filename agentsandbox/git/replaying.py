@@ -376,7 +376,7 @@ class Replay(Commits):
         if head is None:
             self.git.say("Stopped at HEAD")
             return
-        subject = decode(subject_of(self.objects.commit(head).message))
+        subject = decode(subject_of(self.repository.readable(head).message))
         self.git.say(f"Stopped at {self.repository.short(head)} ({subject})")
 
     def reschedule(self, item: Item) -> None:
@@ -453,7 +453,7 @@ class Replay(Commits):
         git, state, repository, objects = self.git, self.state, self.repository, self.objects
         oid, command = item.oid, item.command
         assert oid is not None
-        commit = objects.commit(oid)
+        commit = self.repository.readable(oid)
         head = repository.head()
         is_root = head is None or head == state.squash_onto
         if is_root and item.is_fixup:
@@ -524,7 +524,7 @@ class Replay(Commits):
     ) -> int:  # fmt: skip
         """Make the commit of a pick; return a status."""
         repository, state = self.repository, self.state
-        commit = self.objects.commit(item.oid or "")
+        commit = self.repository.readable(item.oid or "")
         if source == "SQUASH_MSG":
             words = ["-n", "--amend", "-F", repository.file("SQUASH_MSG"), "-e"]
             words += ["--allow-empty"] if empty else []
@@ -672,7 +672,7 @@ class Replay(Commits):
         if self._next_is_fixup(0):
             head = self.repository.head()
             if head is not None:
-                message = self.objects.commit(head).message
+                message = self.repository.readable(head).message
                 state.write("message-squash", body_from_subject(message))
         return False, True
 

@@ -63,7 +63,7 @@ class Commits:
         state = self.state
         state.write("stopped-sha", f"{oid}\n")
         self.repository.refs.write("REBASE_HEAD", oid, "")
-        commit = self.objects.commit(oid)
+        commit = self.repository.readable(oid)
         parents = self.repository.parents(oid)
         quiet = self.git.child(quiet=True)
         if len(parents) < 2:
@@ -92,7 +92,7 @@ class Commits:
         assert item.oid is not None
         how = HowToMerge(self.repository)
         how.favor = self.state.favor
-        subject = decode(subject_of(self.objects.commit(item.oid).message))
+        subject = decode(subject_of(self.repository.readable(item.oid).message))
         label = f"{self.repository.short(item.oid)} ({subject})"
         work = TreeMerge(self.repository, ("HEAD", f"parent of {label}", label), how)
         merged = work.run(before, ours, theirs)
@@ -105,7 +105,7 @@ class Commits:
 
     def signed(self, message: bytes) -> bytes:
         """Return a message with the trailer of --signoff."""
-        from agentsandbox.git.commands.committing import with_trailer
+        from agentsandbox.git.trailers import with_trailer
 
         return with_trailer(message, encode(self.signoff()))
 

@@ -110,7 +110,7 @@ def _merge(commits: Commits, item: Item) -> int:
     if len(others) > 1:
         raise GitError("a merge of more than one branch is not supported in this sandbox")
     if item.oid is not None:
-        commit = objects.commit(item.oid)
+        commit = commits.repository.readable(item.oid)
         state.save_author(commit.author)
         message = encode(body_from_subject(commit.message))
     else:

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from agentsandbox.git.objects import Commit
     from agentsandbox.git.surroundings import Surroundings
 
 _MOST_LEVELS = 512
+_MOST_NAMED = 65536
+"""The most bytes of a `.git` file."""
 _EXTENSIONS = {
     "noop",
     "noop-v1",
@@ -59,12 +62,23 @@ class Repository:
         place = git.path(objects) if objects else f"{self.common}/objects"
         self.cache: Cache = memo.setdefault(f"objects {place}", Cache())
         self.objects = ObjectStore(self.fs, place, git.budget, self.cache, git.ctx.umask)
+        self.objects.report = git.say
         self.refs = Refs(self.fs, folder, self.common, git.budget, git.ctx.umask)
         self.refs.ident = self._log_ident
         self._grafts: dict[str, tuple[str, ...]] | None = None
         self._config: Config | None = None
+        self.modules: Any = None
+        """What `.gitmodules` says, once it was read."""
         self.smudge: Callable[[Index], None] = lambda index: None
         """Marks entries that may have changed unnoticed, before an index is written."""
+
+    def readable(self, oid: str) -> Commit:
+        """Return a commit with its text in the encoding of new commits, UTF-8 by default."""
+        from agentsandbox.git.encodings import recoded
+
+        return recoded(
+            self.objects.commit(oid), self.config.get("i18n.commitencoding") or "UTF-8"
+        )
 
     # settings that the format needs
 
@@ -89,8 +103,7 @@ class Repository:
             if config.get("extensions.objectformat", "sha1") != "sha1":
                 raise Fatal("repositories with SHA-256 names are not supported in this sandbox")
         logs = config.maybe("core.logallrefupdates")
-        if config.get("core.logallrefupdates") == "always":
-            logs = True
+        self.refs.logs_all = (config.get("core.logallrefupdates") or "").lower() == "always"
         self.refs.logs = logs if logs is not None else self.worktree is not None
         level = config.number("core.loosecompression", config.number("core.compression", 1))
         self.objects.level = level if -1 <= level <= 9 else 1
@@ -186,14 +199,13 @@ class Repository:
             mtime = self.fs.stat(path).mtime
         except FileNotFoundError:
             return Index()
-        if not data:
-            return Index()
         kept = memo.get(f"index {path}")
         if kept is not None and kept[0] == data:
             found: Index = kept[1].copy()
         else:
             self.git.budget.step(len(data) // 64)
-            parsed = parse_index(data)
+            shown = self.git.env.get("GIT_INDEX_FILE") or f"{self.shown_folder}/index"
+            parsed = parse_index(data, shown)
             memo[f"index {path}"] = (data, parsed)
             found = parsed.copy()
         found.mtime = mtime
@@ -209,6 +221,12 @@ class Repository:
             self.fs.unlink(lock)
             raise
         _memo(self.git)[f"index {path}"] = (data, index.copy())
+
+    def refuse_locked_index(self) -> None:
+        """Raise if another command is changing the index."""
+        lock = f"{self.index_path}.lock"
+        if self.fs.exists(lock, follow=False):
+            raise Fatal(f"Unable to create '{lock}': File exists.\n\n{LOCKED}")
 
     def lock_index(self, path: str, index: Index) -> tuple[str, bytes]:
         """Write an index to the lock file of a path; return its name and content."""
@@ -351,6 +369,30 @@ def discover(git: Surroundings) -> Repository | None:
         if top.rstrip("/") in ceilings and top != "/":
             return None
     return None
+
+
+def linked_folder(fs: Any, path: str) -> str | None:
+    """Return the folder that a `.git` file names, None if that is no repository."""
+    try:
+        if not fs.is_file(path) or fs.stat(path).size > _MOST_NAMED:
+            return None
+        text = fs.read_text(path)
+    except OSError as error:
+        raise_failure(error)
+        return None
+    target = text[8:].rstrip("\n\r")
+    if not text.startswith("gitdir: ") or not target:
+        return None
+    if not target.startswith("/"):
+        target = f"{posixpath.dirname(path)}/{target}"
+    target = posixpath.normpath(target)
+    return target if is_repository(fs, target) else None
+
+
+def nested_folder(fs: Any, worktree: str) -> str | None:
+    """Return the `.git` folder of the repository with a worktree, None if there is none."""
+    dot = f"{worktree}/.git"
+    return dot if is_repository(fs, dot) else linked_folder(fs, dot)
 
 
 def _linked(git: Surroundings, path: str) -> str:

@@ -15,6 +15,7 @@ from agentsandbox.kernel.streams import decode, encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.git.invocation import Invocation
+    from agentsandbox.git.refs import LogEntry
     from agentsandbox.git.repository import Repository
 
 _RULES = (
@@ -23,10 +24,21 @@ _RULES = (
 )  # fmt: skip
 _DESCRIBED = re.compile(r".*-g([0-9a-f]{4,40})\Z")
 _SHORT = re.compile(r"[0-9a-fA-F]{4,40}\Z")
+_FITTING = ("commit", "tree", "blob", "committish", "treeish", "only commit")
+_HEX_REFERENCE = """Git normally never creates a ref that ends with 40 hex characters
+because it will be ignored when you just specify 40-hex. These refs
+may be created by mistake. For example,
+
+  git switch -c $br $(git rev-parse ...)
+
+where "$br" is somehow empty and a 40-hex ref is created. Please
+examine these refs and maybe delete them. Turn this message off by
+running "git config advice.objectNameWarning false\""""
 
 
 def find_ref(repository: Repository, name: str, *, warn: bool = False) -> tuple[str, str] | None:
     """Return (full name, object) of the reference that a short name means."""
+    name = interpreted(repository, name)
     found: tuple[str, str] | None = None
     several = False
     for before, after in _RULES:
@@ -46,13 +58,96 @@ def find_ref(repository: Repository, name: str, *, warn: bool = False) -> tuple[
     return found
 
 
+def count_refs(repository: Repository, name: str) -> int:
+    """Return how many references a short name may mean."""
+    name = interpreted(repository, name)
+    fulls = [f"{before}{name}{after}" for before, after in _RULES]
+    return sum(repository.refs.read(full) is not None for full in fulls)
+
+
+_NTH = re.compile(r"@\{-([0-9]{1,6})\}")
+_UPSTREAM = re.compile(r"@\{(u|upstream|push)\}\Z", re.IGNORECASE)
+
+
+def interpreted(repository: Repository, name: str) -> str:
+    """Return a name with @{-N} at its beginning, and @{upstream} at its end, replaced.
+
+    A branch is named by its short name, an upstream by its full one.
+    """
+    if "@{" not in name:
+        return name
+    nth = _NTH.match(name)
+    if nth is not None:
+        before = nth_branch(repository, int(nth[1]))
+        if before is None:
+            return name
+        name = before + name[nth.end() :]
+    mark = _UPSTREAM.search(name)
+    if mark is None or "@{" in name[: mark.start()]:
+        return name
+    return upstream(repository, name[: mark.start()], push=mark[1].lower() == "push")
+
+
+def branch_named(repository: Repository, text: str) -> str:
+    """Return the name of a branch that a command line names, perhaps as @{-N} or @{upstream}."""
+    if "@{" not in text:
+        return text
+    name = interpreted(repository, text)
+    return text if name.startswith("refs/remotes/") else name.removeprefix("refs/heads/")
+
+
+def nth_branch(repository: Repository, number: int) -> str | None:
+    """Return the branch (or commit) that was checked out `number` checkouts ago."""
+    for entry in reversed(repository.refs.read_log("HEAD")):
+        found = re.match(rb"checkout: moving from (\S+) to ", entry.message)
+        if found is not None:
+            number -= 1
+            if number == 0:
+                return decode(found[1])
+    return None
+
+
+def upstream(repository: Repository, branch: str, *, push: bool = False) -> str:
+    """Return the full name of a branch's upstream ("" is the current branch); Fatal without."""
+    if branch in ("", "HEAD", "@"):
+        full = repository.branch()
+        if not full:
+            raise Fatal("HEAD does not point to a branch")
+    else:
+        full = f"refs/heads/{branch}"
+    name = full.removeprefix("refs/heads/")
+    found, error = push_place(repository, name) if push else _upstream(repository, name)
+    if error:
+        raise Fatal(error)
+    if found is None:
+        merge = repository.config.get(f"branch.{name}.merge")
+        raise Fatal(f"upstream branch '{merge}' not stored as a remote-tracking branch")
+    return found
+
+
+def _upstream(repository: Repository, name: str) -> tuple[str | None, str]:
+    """Return the upstream of a branch, None if it is not kept here, and what is wrong."""
+    config = repository.config
+    if config.get(f"branch.{name}.merge") and config.get(f"branch.{name}.remote"):
+        return upstream_of(repository, name), ""
+    if repository.refs.read(f"refs/heads/{name}") is None and repository.branch() != (
+        f"refs/heads/{name}"
+    ):
+        return None, f"no such branch: '{name}'"
+    return None, f"no upstream configured for branch '{name}'"
+
+
 class Resolver:
     """Finds objects by name."""
 
-    def __init__(self, git: Invocation) -> None:
+    def __init__(self, git: Invocation, *, quiet: bool = False) -> None:
         self.git = git
         self.repository = git.repository
         self.objects = self.repository.objects
+        self.quiet = quiet
+        """Whether the candidates for an ambiguous short name stay unsaid."""
+        self.ambiguous = False
+        """Whether a short name was ambiguous."""
 
     def find(self, text: str, *, kind: str = "") -> str | None:
         """Return the object that a text names, None without one. `kind` prefers among short names.
@@ -154,10 +249,7 @@ class Resolver:
     def _by_path(self, text: str, colon: int, depth: int) -> str | None:
         rev, path = text[:colon], text[colon + 1 :]
         if not rev:
-            stage = 0
-            found = re.match(r"([0-3]):", path)
-            if found is not None:
-                stage, path = int(found[1]), path[2:]
+            stage, path = staged(path)
             entry = self.repository.index().get(self._path(path), stage)
             return entry.oid if entry is not None else None
         start = self._find(rev, "tree", depth + 1)
@@ -171,36 +263,58 @@ class Resolver:
 
     def _path(self, path: str) -> bytes:
         if path.startswith(("./", "../")) or path in (".", ".."):
+            top = (self.repository.worktree or "").rstrip("/")
+            if not top or not f"{self.git.cwd}/".startswith(f"{top}/"):
+                raise Fatal("relative path syntax can't be used outside working tree")
             return normalized(self.git, path).rstrip(b"/")
         return encode(path.rstrip("/"))
 
     def _basic(self, text: str, kind: str) -> str | None:
         if text == "@":
             text = "HEAD"
-        elif text.startswith("@{") or _ends_in_log_entry(text):
+        if _ends_in_log_entry(text) and not _UPSTREAM.search(text) and not _NTH.fullmatch(text):
             return self._by_log(text)
-        if is_object_name(text.lower()) and len(text) == 40:
+        if len(text) == 40 and is_object_name(text.lower()):
+            if find_ref(self.repository, text) is not None:
+                self._warn_of(text)
+                if self.git.config.flag("advice.objectnamewarning", True):
+                    self.git.say(_HEX_REFERENCE)
             return text.lower()
-        found = find_ref(self.repository, text, warn=True) if text else None
+        found = find_ref(self.repository, text, warn=self._warns()) if text else None
         if found is not None:
+            if _SHORT.match(text) and len(self.objects.with_prefix(text.lower())) == 1:
+                self._warn_of(text)
             return found[1]
+        if text.startswith("@{-"):
+            name = interpreted(self.repository, text)
+            return name if is_object_name(name) else None
         described = _DESCRIBED.match(text)
         if described is not None:
-            return self._short(described[1], "commit")
+            return self._short(described[1], "only commit")
         if _SHORT.match(text):
             return self._short(text.lower(), kind)
         return None
 
+    def _warns(self) -> bool:
+        return self.git.config.flag("core.warnambiguousrefs", True)
+
+    def _warn_of(self, text: str) -> None:
+        if self._warns():
+            self.git.warn(f"refname '{text}' is ambiguous.")
+
     def _short(self, text: str, kind: str) -> str | None:
         names = self.objects.with_prefix(text)
-        if len(names) > 1 and kind in ("commit", "tree", "blob"):
+        kind = kind or self.git.config.get("core.disambiguate") or ""
+        if len(names) > 1 and kind in _FITTING:
             fitting = [oid for oid in names if self._fits(oid, kind)]
             if len(fitting) == 1:
                 return fitting[0]
             names = fitting or names
         if len(names) > 1:
-            lines = [f"short object ID {text} is ambiguous"]
-            self.git.error(lines[0])
+            self.ambiguous = True
+            if self.quiet:
+                return None
+            self.git.error(f"short object ID {text} is ambiguous")
             shown = ["The candidates are:"]
             order = {"tag": 0, "commit": 1, "tree": 2, "blob": 3}
             for oid in sorted(names, key=lambda oid: (order[self.objects.type_of(oid)], oid)):
@@ -226,38 +340,31 @@ class Resolver:
 
     def _fits(self, oid: str, kind: str) -> bool:
         found = self.objects.type_of(oid)
-        if kind == "commit":
+        if kind in ("commit", "committish"):
             return self.objects.peel(oid, "commit") is not None
-        if kind == "tree":
-            return found in ("tree", "commit", "tag")
-        return found == kind
+        if kind in ("tree", "treeish"):
+            return found == "tree" or self.objects.peel(oid, "tree") is not None
+        return found == kind.removeprefix("only ")
 
     # reflogs and upstreams
 
     def _by_log(self, text: str) -> str | None:
         base, _, inner = text.rpartition("@{")
         inner = inner.removesuffix("}")
-        if re.fullmatch(r"-[0-9]{1,6}", inner) and not base:
-            name = self.nth_branch(int(inner[1:]))
-            if name is None:
-                return None
-            found = find_ref(self.repository, name)
-            return found[1] if found else (name if is_object_name(name) else None)
-        if inner.lower() in ("u", "upstream", "push"):
-            return self.repository.refs.read(self.upstream(base, push=inner.lower() == "push"))
+        if inner.startswith("-"):
+            return None
         if base:
-            base_name = "HEAD" if base == "@" else base
-            upstream = re.search(r"@\{(?:u|upstream|push)\}\Z", base)
-            if upstream is not None:
-                full: str | None = self.upstream(base[: upstream.start()], push="push" in base)
+            found = find_ref(self.repository, "HEAD" if base == "@" else base)
+            if found is None:
+                return None
+            full = found[0]
+            if full == "HEAD" or self.repository.refs.symbolic(full) is None:
+                name = base
             else:
-                found = find_ref(self.repository, base_name)
-                full = found[0] if found else None
+                full = name = self.repository.refs.target(full)
         else:
             full = self.repository.branch() or "HEAD"
-        if full is None:
-            return None
-        name = base or full.removeprefix("refs/heads/")
+            name = full.removeprefix("refs/heads/")
         return self._log_at(full, name, inner)
 
     def _log_at(self, full: str, name: str, inner: str) -> str | None:
@@ -280,47 +387,42 @@ class Resolver:
         when = approxidate(inner.replace(".", " "), self.git.now, self.git.tz)
         if not entries:
             return self.repository.refs.read(full)
+        later: LogEntry | None = None
         for entry in reversed(entries):
             if seconds_of(entry.ident) <= when:
-                return entry.new
+                return self._log_entry(full, entry, later, when)
+            later = entry
         first = entries[0]
-        zone = parse_zone(decode(first.ident.rpartition(b" ")[2]))
-        from agentsandbox.git.dates import parse_style
-
-        style = parse_style("rfc") or DEFAULT
-        date = show_date(seconds_of(first.ident), zone, style, 0, "UTC")
-        self.git.warn(f"log for '{name}' only goes back to {date}")
+        self.git.warn(f"log for '{name}' only goes back to {_log_date(first)}")
         return first.old if first.old != NULL else first.new
 
-    def nth_branch(self, number: int) -> str | None:
-        """Return the branch (or commit) that was checked out `number` checkouts ago."""
-        for entry in reversed(self.repository.refs.read_log("HEAD")):
-            found = re.match(rb"checkout: moving from (\S+) to ", entry.message)
-            if found is not None:
-                number -= 1
-                if number == 0:
-                    return decode(found[1])
-        return None
+    def _log_entry(
+        self, full: str, entry: LogEntry, later: LogEntry | None, when: int
+    ) -> str | None:
+        """Return the object after an entry; warn if the entry after it, or the end, contradicts."""
+        if later is not None:
+            if later.old not in (NULL, entry.new):
+                self.git.warn(f"log for ref {full} has gap after {_log_date(entry)}")
+            return entry.new
+        now = self.repository.refs.read(full)
+        if seconds_of(entry.ident) == when or now == entry.new:
+            return entry.new
+        self.git.warn(f"log for ref {full} unexpectedly ended on {_log_date(entry)}")
+        return now
 
-    def upstream(self, branch: str, *, push: bool = False) -> str:
-        """Return the full name of a branch's upstream ("" is the current branch); Fatal without."""
-        repository = self.repository
-        if branch in ("", "HEAD", "@"):
-            full = repository.branch()
-            if not full:
-                raise Fatal("HEAD does not point to a branch")
-        else:
-            full = f"refs/heads/{branch}"
-            if repository.refs.read(full) is None:
-                raise Fatal(f"no such branch: '{branch}'")
-        name = full.removeprefix("refs/heads/")
-        found = upstream_of(repository, name)
-        if found is None:
-            raise Fatal(f"no upstream configured for branch '{name}'")
-        if repository.refs.read(found) is None:
-            merge = repository.config.get(f"branch.{name}.merge")
-            raise Fatal(f"upstream branch '{merge}' not stored as a remote-tracking branch")
-        return found
+
+def _log_date(entry: LogEntry) -> str:
+    from agentsandbox.git.dates import parse_style
+
+    zone = parse_zone(decode(entry.ident.rpartition(b" ")[2]))
+    style = parse_style("rfc") or DEFAULT
+    return show_date(seconds_of(entry.ident), zone, style, 0, "UTC")
+
+
+def staged(path: str) -> tuple[int, str]:
+    """Return the stage and the path of what follows the colon of ":N:PATH" or ":PATH"."""
+    found = re.match(r"([0-3]):", path)
+    return (int(found[1]), path[2:]) if found is not None else (0, path)
 
 
 def upstream_of(repository: Repository, name: str) -> str | None:
@@ -336,8 +438,14 @@ def upstream_of(repository: Repository, name: str) -> str | None:
 
 def tracking_ref(repository: Repository, remote: str, ref: str) -> str | None:
     """Return the reference in which a remote's reference is kept, None without one."""
-    for spec in repository.config.get_all(f"remote.{remote}.fetch"):
-        source, _, target = spec.removeprefix("+").partition(":")
+    return _mapped(repository, f"remote.{remote}.fetch", ref)
+
+
+def _mapped(repository: Repository, key: str, ref: str) -> str | None:
+    """Return what the refspecs of a key of the configuration make of a reference."""
+    for spec in repository.config.get_all(key):
+        source, colon, target = spec.removeprefix("+").partition(":")
+        target = target if colon else source
         if source == ref:
             return target
         if "*" in source:
@@ -346,6 +454,74 @@ def tracking_ref(repository: Repository, remote: str, ref: str) -> str | None:
                 middle = ref[len(before) : len(ref) - len(after)]
                 return target.replace("*", middle, 1)
     return None
+
+
+def shortest_name(repository: Repository, full: str) -> str:
+    """Return the shortest form of a full name that no other reference has."""
+    for before in ("refs/remotes/", "refs/heads/", "refs/tags/", "refs/"):
+        if not full.startswith(before):
+            continue
+        short = full.removeprefix(before)
+        rules = (f"{one}{short}{two}" for one, two in _RULES)
+        if short and all(rule == full or repository.refs.read(rule) is None for rule in rules):
+            return short
+    return full
+
+
+def push_remote(repository: Repository, branch: str) -> str | None:
+    """Return the remote to which a branch is pushed by the configuration, None without one."""
+    config = repository.config
+    for key in (f"branch.{branch}.pushremote", "remote.pushdefault", f"branch.{branch}.remote"):
+        if found := config.get(key):
+            return found
+    return None
+
+
+def push_target(repository: Repository, branch: str) -> str | None:
+    """Return the name that a branch gets on the other side by the remote's refspecs."""
+    remote = push_remote(repository, branch)
+    full = f"refs/heads/{branch}"
+    return None if remote is None else _mapped(repository, f"remote.{remote}.push", full)
+
+
+def push_ref(repository: Repository, branch: str) -> str | None:
+    """Return the reference that follows where a branch is pushed (@{push}), None without one."""
+    return push_place(repository, branch)[0]
+
+
+def push_place(repository: Repository, branch: str) -> tuple[str | None, str]:
+    """Return the reference that follows where a branch is pushed, and why there is none."""
+    config = repository.config
+    remote = push_remote(repository, branch) or (
+        "origin" if config.get("remote.origin.url") else None
+    )
+    if remote is None:
+        return None, f"branch '{branch}' has no remote for pushing"
+    full = f"refs/heads/{branch}"
+    default = config.get("push.default", "simple")
+    place: str | None = full
+    if config.get_all(f"remote.{remote}.push"):
+        place = _mapped(repository, f"remote.{remote}.push", full)
+        if place is None:
+            return None, f"push refspecs for '{remote}' do not include '{branch}'"
+    elif config.flag(f"remote.{remote}.mirror"):
+        pass
+    elif default == "nothing":
+        return None, "push has no destination (push.default is 'nothing')"
+    elif default in ("upstream", "tracking"):
+        return _upstream(repository, branch)
+    elif default == "simple":
+        kept, error = _upstream(repository, branch)
+        if error:
+            return None, error
+        if tracking_ref(repository, remote, full) != kept:
+            return None, "cannot resolve 'simple' push to a single destination"
+    found = tracking_ref(repository, remote, place or full)
+    if found is None:
+        return None, (
+            f"push destination '{place}' on remote '{remote}' has no local tracking branch"
+        )
+    return found, ""
 
 
 def _colon(text: str) -> int:
@@ -381,21 +557,46 @@ def resolve_commit(git: Invocation, text: str, message: str = "") -> str:
 def path_error(git: Invocation, word: str) -> Fatal | None:
     """Return the error for "REV:PATH" or ":PATH" when only the path is wrong, else None."""
     colon = _colon(word)
-    if colon < 0 or word.startswith((":/", ":(")):
+    if colon < 0 or (word[0] == ":" and not word[1:2].isalnum()):
         return None
-    rev, path = word[:colon], word[colon + 1 :]
-    exists = git.fs.exists(git.path(path), follow=False) if path else False
+    rev, given = word[:colon], word[colon + 1 :]
+    resolver = Resolver(git, quiet=True)
+    stage, given = staged(given) if not rev else (0, given)
+    path = decode(resolver._path(given))
+    full = decode(git.repository.prefix) + path
+    exists = git.fs.exists(f"{git.repository.worktree or git.cwd}/{path}", follow=False)
     if not rev:
-        path = re.sub(r"\A[0-3]:", "", path)
-        if exists:
-            return Fatal(f"path '{path}' exists on disk, but not in the index")
-        return Fatal(f"path '{path}' does not exist (neither on disk nor in the index)")
-    if Resolver(git).find(rev, kind="tree") is None:
+        return _index_error(git, stage, path, full, exists)
+    start = resolver.find(rev, kind="tree")
+    tree = resolver.objects.peel(start, "tree") if start is not None else None
+    if tree is None:
         return Fatal(f"invalid object name '{rev}'.")
-    prefix = decode(git.repository.prefix)
-    if exists and not prefix:
+    if exists and path:
         return Fatal(f"path '{path}' exists on disk, but not in '{rev}'")
+    if full != path and tree_entry(resolver.objects, tree, encode(full)) is not None:
+        return Fatal(
+            f"path '{full}' exists, but not '{path}'\n"
+            f"hint: Did you mean '{rev}:{full}' aka '{rev}:./{path}'?"
+        )
     return Fatal(f"path '{path}' does not exist in '{rev}'")
+
+
+def _index_error(git: Invocation, stage: int, path: str, full: str, exists: bool) -> Fatal:
+    stages = [entry.stage for entry in git.repository.index() if entry.path == encode(path)]
+    if stages:
+        return Fatal(
+            f"path '{path}' is in the index, but not at stage {stage}\n"
+            f"hint: Did you mean ':{stages[0]}:{path}'?"
+        )
+    stages = [entry.stage for entry in git.repository.index() if entry.path == encode(full)]
+    if stages:
+        return Fatal(
+            f"path '{full}' is in the index, but not '{path}'\n"
+            f"hint: Did you mean ':{stages[0]}:{full}' aka ':{stages[0]}:./{path}'?"
+        )
+    if exists:
+        return Fatal(f"path '{path}' exists on disk, but not in the index")
+    return Fatal(f"path '{path}' does not exist (neither on disk nor in the index)")
 
 
 def ambiguous(word: str) -> Fatal:
@@ -408,12 +609,20 @@ def ambiguous(word: str) -> Fatal:
 
 
 def verify_filename(git: Invocation, word: str, *, first: bool = False) -> None:
-    """Raise unless a word is the name of a file (or a pattern)."""
+    """Raise unless a word is the name of a file (or a pattern).
+
+    first  whether it could as well be a revision
+    """
     if word.startswith("-"):
         raise Fatal(f"option '{word}' must come before non-option arguments")
     if _looks_like_path(git, word):
         return
-    raise (path_error(git, word) if first else None) or ambiguous(word)
+    if not first:
+        raise Fatal(
+            f"{word}: no such path in the working tree.\n"
+            "Use 'git <command> -- <path>...' to specify paths that do not exist locally."
+        )
+    raise path_error(git, word) or ambiguous(word)
 
 
 def _looks_like_path(git: Invocation, word: str) -> bool:
@@ -428,7 +637,7 @@ def _looks_like_path(git: Invocation, word: str) -> bool:
         return git.fs.exists(f"{base}/{name}", follow=False)
     if re.match(r":[!^]", word):
         return True
-    if re.search(r"[*?\[]", word):
+    if re.search(r"[*?\[]", re.sub(r"\\.", "", word)):
         return True
     return bool(word) and git.fs.exists(git.path(name), follow=False)
 

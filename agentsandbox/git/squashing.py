@@ -93,7 +93,7 @@ class Squash:
         else:
             text = self._begin(item, replaces)
         assert item.oid is not None
-        body = body_from_subject(self.objects.commit(item.oid).message)
+        body = body_from_subject(self.state.repository.readable(item.oid).message)
         if item.command == "squash" or replaces:
             text = self._append(text, body, item, replaces, signoff)
         else:
@@ -106,7 +106,7 @@ class Squash:
         head = self.state.repository.head()
         if head is None:
             raise GitError("need a HEAD to fixup")
-        body = body_from_subject(self.objects.commit(head).message)
+        body = body_from_subject(self.state.repository.readable(head).message)
         if item.command == "fixup" and not item.flag:
             self.state.write("message-fixup", body)
         title = _FIRST_SKIPPED if replaces else _FIRST
@@ -116,7 +116,7 @@ class Squash:
         )  # fmt: skip
 
     def _append(self, text: str, body: str, item: Item, replaces: bool, signoff: str) -> str:
-        from agentsandbox.git.commands.committing import with_trailer
+        from agentsandbox.git.trailers import with_trailer
 
         state = self.state
         hidden = 0

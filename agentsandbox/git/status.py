@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from agentsandbox.git.config import word_as_bool
+from agentsandbox.git.errors import Fatal
 from agentsandbox.git.history import count_between
-from agentsandbox.git.objects import NULL
+from agentsandbox.git.modules import IgnoreRules, checked_rule, refuse_linked_path
+from agentsandbox.git.nested import enter, folder_of, run_git
+from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.paths import Pathspec, mode_text, quote_path, relative_to
 from agentsandbox.git.pretty import shorten_ref
 from agentsandbox.git.revisions import upstream_of
 from agentsandbox.git.trees import Delta, diff_index
-from agentsandbox.git.worktree import Worktree, scan_worktree
+from agentsandbox.git.worktree import MODIFIED, UNTRACKED, Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import TypeGuard
 
+    from agentsandbox.git.index import Entry
     from agentsandbox.git.invocation import Invocation
 
 _LABELS = {
@@ -27,6 +33,51 @@ _UNMERGED = {
     5: ("deleted by us:   ", "DU"), 6: ("both added:      ", "AA"),
     7: ("both modified:   ", "UU"),
 }  # fmt: skip
+
+
+class Looking(IgnoreRules):
+    """Looks at submodules as the rules say.
+
+    `both` looks into the worktree of a submodule even if its commit has changed.
+    """
+
+    def __init__(
+        self, git: Invocation, rule: str, *, fixed: bool = False, both: bool = False
+    ) -> None:
+        super().__init__(git, rule, fixed=fixed)
+        self.both = both
+
+    def __call__(self, entry: Entry, changed: bool) -> tuple[bool, int]:
+        rule = self.rule_for(entry.path)
+        if rule == "all":
+            return False, 0
+        if rule == "dirty" or (changed and not self.both):
+            return changed, 0
+        return changed, dirt_of(self.git, decode(entry.path), untracked=rule == "none")
+
+
+def dirt_of(git: Invocation, path: str, *, untracked: bool) -> int:
+    """Return what is in the worktree of a submodule beside its commit: `MODIFIED`, `UNTRACKED`."""
+    repository = git.repository
+    refuse_linked_path(git, path)
+    if folder_of(repository, path) is None:
+        dot = f"{repository.work_path(encode(path))}/.git"
+        if repository.fs.is_dir(dot):
+            raise Fatal(f"'{path}/.git' not recognized as a git repository")
+        return 0
+    inner = enter(git, repository.work_path(encode(path)))
+    mode = inner.config.get("status.showuntrackedfiles", "normal") if untracked else "no"
+    status = git.budget.nested(lambda: Status(inner, untracked=mode, renames=False))
+    found = MODIFIED if status.staged or status.conflicts else 0
+    for delta in status.changed:
+        if delta.dirt & UNTRACKED:
+            found |= UNTRACKED
+        only = delta.new_mode == SUBMODULE and delta.old_oid == delta.new_oid
+        if not (only and delta.dirt == UNTRACKED):
+            found |= MODIFIED
+    if untracked and status.scan.untracked:
+        found |= UNTRACKED
+    return found
 
 
 class Conflict:
@@ -54,6 +105,7 @@ class Status:
         renames: bool = True,
         least: int = 30000,
         base: tuple[str | None] | None = None,
+        ignore: str | None = None,
     ) -> None:
         self.git = git
         self.repository = repository = git.repository
@@ -62,12 +114,15 @@ class Status:
         self.untracked_mode = untracked
         self.head = repository.head() if base is None else base[0]
         self.is_initial = self.head is None
-        tree = repository.objects.commit(self.head).tree if self.head is not None else None
+        tree = None if self.head is None else repository.objects.commit(self.head).tree
         wanted = wanted or Pathspec()
+        self.ignore = None if ignore is None else checked_rule(ignore)
         self.scan = scan_worktree(
-            self.worktree, index, wanted, untracked=untracked, ignored=ignored
+            self.worktree, index, wanted, untracked=untracked, ignored=ignored, look=self._look()
         )
         staged = diff_index(repository, tree, index, wanted)
+        if self.ignore == "all":
+            staged = [one for one in staged if not one.is_submodule]
         self.conflicts = self._conflicts(wanted)
         self.staged = [delta for delta in staged if not delta.unmerged]
         if renames and len(self.staged) > 1:
@@ -76,6 +131,7 @@ class Status:
 
             options = DiffOptions()
             options.renames = 1
+            options.ignore_submodules = self.ignore or "dirty"
             options.least = least
             options.rename_limit = git.config.number(
                 "status.renamelimit", git.config.number("diff.renamelimit", 1000)
@@ -91,7 +147,47 @@ class Status:
                 continue
             old = 0 if entry.intends else entry.mode
             status = "A" if entry.intends and kind != "D" else kind
-            self.changed.append(Delta(path, old, entry.oid, mode, "", status))
+            delta = Delta(path, old, entry.oid, mode, "", status)
+            if path in self.scan.submodules:
+                changed, delta.dirt = self.scan.submodules[path]
+                delta.new_oid = "" if changed else entry.oid
+            self.changed.append(delta)
+        if renames and any(one.status == "D" for one in self.changed):
+            self._find_moves(least)
+
+    def _find_moves(self, least: int) -> None:
+        """Show a file that was moved in the worktree as that.
+
+        Where it went is a file that is to be added, or one with conflicts: then only those count.
+        """
+        from agentsandbox.git.diff.options import DiffOptions
+        from agentsandbox.git.diff.printing import DiffPrinter
+
+        tree = Worktree(self.repository)
+        targets = [
+            Delta(one.path, 0, NULL, mode_of(info), "", "A")
+            for one in self.conflicts
+            if (info := tree.stat(one.path)) is not None and not info.is_dir
+        ]
+        gone = [one for one in self.changed if one.status == "D"]
+        new = [one for one in self.changed if one.status == "A"]
+        if not targets and not new:
+            return
+        options = DiffOptions()
+        options.renames, options.least = 1, least
+        printer = DiffPrinter(self.git, options, worktree=tree)
+        sides = [Delta(one.old_path, one.old_mode, one.old_oid, 0, NULL, "D") for one in gone]
+        found = printer.prepare(sorted([*sides, *new, *targets], key=lambda one: one.new_path))
+        moved = {one.old_path for one in found if one.status == "R"}
+        conflicted = {one.new_path for one in targets}
+        kept = [one for one in self.changed if one not in new and one.old_path not in moved]
+        kept += [one for one in found if one.status in "RA" and one.new_path not in conflicted]
+        self.changed = sorted(kept, key=lambda one: one.new_path)
+
+    def _look(self) -> Looking:
+        default = "untracked" if self.untracked_mode == "no" else "none"
+        rule = self.ignore or checked_rule(self.git.config.get("diff.ignoresubmodules", default))
+        return Looking(self.git, rule, fixed=self.ignore is not None, both=True)
 
     def _conflicts(self, wanted: Pathspec) -> list[Conflict]:
         found: list[Conflict] = []
@@ -120,6 +216,39 @@ class Status:
                 return
 
 
+def _has_new_commits(delta: Delta) -> bool:
+    return delta.new_mode == SUBMODULE and delta.old_oid != delta.new_oid
+
+
+def _submodule_changes(delta: Delta) -> str:
+    """Return what the long form says of a submodule."""
+    parts = ["new commits"] * _has_new_commits(delta)
+    parts += ["modified content"] * bool(delta.dirt & MODIFIED)
+    parts += ["untracked content"] * bool(delta.dirt & UNTRACKED)
+    return f" ({', '.join(parts)})" if parts else ""
+
+
+def _short_state(delta: Delta) -> str:
+    """Return the letter of the short form for a change of the worktree."""
+    if delta.new_mode != SUBMODULE or _has_new_commits(delta):
+        return "M" if delta.new_mode == SUBMODULE else delta.status
+    return "m" if delta.dirt & MODIFIED else "?" if delta.dirt & UNTRACKED else delta.status
+
+
+def _state_letters(delta: Delta | None) -> str:
+    """Return "S<c><m><u>" of --porcelain=v2."""
+    if delta is None:
+        return "S..."
+    commits = "C" if _has_new_commits(delta) else "."
+    modified = "M" if delta.dirt & MODIFIED else "."
+    return f"S{commits}{modified}{'U' if delta.dirt & UNTRACKED else '.'}"
+
+
+def _is_move(delta: object) -> TypeGuard[Delta]:
+    """Whether a change is a rename or a copy."""
+    return isinstance(delta, Delta) and delta.status in "RC"
+
+
 class StatusPrinter:
     """Prints a status."""
 
@@ -134,6 +263,9 @@ class StatusPrinter:
         self.color = False
         self.lines: list[str] = []
         self.comment = comment
+        """The character of comments in the text of an editor, "" elsewhere."""
+        self.mark = comment
+        """What each line begins with."""
         self.whence = "commit"
         self.amend = False
         self.no_commit_line = self.for_commit = False
@@ -144,8 +276,8 @@ class StatusPrinter:
 
     # the long form
 
-    def long(self) -> str:
-        """Return the long form."""
+    def long(self, staged: list[Delta] | None = None, *, twice: bool = False) -> str:
+        """Return the long form; if `staged` is given, print it with a patch and return the end."""
         status = self.status
         self._head()
         if status.is_initial and not self.no_commit_line:
@@ -155,25 +287,67 @@ class StatusPrinter:
         self._staged()
         self._unmerged()
         self._changed()
+        self._summaries()
         if status.untracked_mode != "no":
             self._others("Untracked files", "add", status.scan.untracked)
             self._others("Ignored files", "add -f", status.scan.ignored)
         elif status.has_staged:
             hint = " (use -u option to show untracked files)" if self.hints else ""
             self._add(f"Untracked files not listed{hint}")
+        if staged is not None:
+            self.verbose(staged, twice=twice)
         if not self.comment:
+            mark, self.mark = self.mark, ""
             self._conclusion()
+            self.mark = mark
         if self.show_stash:
             count = len(self.repository.refs.read_log("refs/stash"))
             if count:
                 self._add(f"Your stash currently has {count} entr{'y' if count == 1 else 'ies'}")
         return "".join(self.lines)
 
-    def _add(self, text: str) -> None:
+    def verbose(self, staged: list[Delta], *, twice: bool) -> None:
+        """Print the changes that are staged as a patch; `twice`: also those that are not."""
+        prefixes = None
+        if twice and self.status.has_staged:
+            if self.comment:
+                self._add("")
+            self._add("Changes to be committed:")
+            prefixes = ("c/", "i/")
+        self._patch(staged, prefixes)
+        if twice and self.status.changed:
+            self._add("-" * 50)
+            self._add("Changes not staged for commit:")
+            worktree = [
+                Delta(one.new_path, one.old_mode, one.old_oid, one.new_mode,
+                      "" if one.new_mode else NULL, one.status)
+                for one in self.status.changed
+            ]  # fmt: skip
+            self._patch(worktree, ("i/", "w/"))
+
+    def _patch(self, deltas: list[Delta], prefixes: tuple[str, str] | None) -> None:
+        from agentsandbox.git.diff.options import DiffOptions
+        from agentsandbox.git.diff.printing import DiffPrinter
+
+        self.git.write(encode("".join(self.lines)))
+        self.lines.clear()
+        options = DiffOptions()
+        options.formats.add("patch")
         if self.comment:
+            options.color = "never"
+        options.configure(self.git)
+        if prefixes is not None:
+            options.prefixes = prefixes
+        printer = DiffPrinter(
+            self.git, options, worktree=Worktree(self.repository), mnemonic=("c/", "i/")
+        )
+        printer.print(printer.prepare(deltas))
+
+    def _add(self, text: str) -> None:
+        if self.mark:
             for line in text.split("\n"):
                 space = "" if not line or line.startswith("\t") else " "
-                self.lines.append(f"{self.comment}{space}{line}\n")
+                self.lines.append(f"{self.mark}{space}{line}\n")
         else:
             self.lines.append(f"{text}\n")
 
@@ -262,13 +436,34 @@ class StatusPrinter:
             f'use "git add{"/rm" if gone else ""} <file>..." to update what will be committed'
         )
         self._hint('use "git restore <file>..." to discard changes in working directory')
+        if any(delta.dirt for delta in changed):
+            self._hint("commit or discard the untracked or modified content in submodules")
         for delta in changed:
             label = _LABELS[delta.status]
-            extra = ""
-            if delta.new_mode == 0o160000 and delta.status == "M":
-                extra = " (new commits)"
-            self._add(f"\t{label}{self._shown(delta.new_path)}{extra}")
+            name = self._shown(delta.new_path)
+            if _is_move(delta):
+                name = f"{self._shown(delta.old_path)} -> {name}"
+            self._add(f"\t{label}{name}{_submodule_changes(delta)}")
         self._add("")
+
+    def _summaries(self) -> None:
+        """Add the commits of changed submodules, if status.submoduleSummary asks for them."""
+        text = self.git.config.get("status.submodulesummary", "0")
+        on = word_as_bool(text)
+        limit = text if text.lstrip("-").isdigit() else "-1" if on else "0"
+        if limit == "0" or self.status.ignore == "all":
+            return
+        base = "HEAD^" if self.amend else "HEAD"
+        for title, words in (
+            ("Submodule changes to be committed:", ["--cached", base]),
+            ("Submodules changed but not updated:", ["--files"]),
+        ):
+            made = enter(self.git, self.repository.need_worktree(), quiet=True)
+            kind, *rest = words
+            run_git(made, ["submodule", "summary", kind, "--for-status", "-n", limit, *rest])
+            found = decode(b"".join(made.sink or []))
+            if found:
+                self._add(f"{title}\n\n{found.removesuffix(chr(10))}")
 
     def _others(self, title: str, command: str, paths: list[bytes]) -> None:
         if not paths:
@@ -307,14 +502,17 @@ class StatusPrinter:
 
     # the short forms
 
-    def _pairs(self) -> dict[bytes, list[object]]:
-        """Return [index status, worktree status, staged delta] by path."""
+    def _pairs(self, *, letters: bool = False) -> dict[bytes, list[object]]:
+        """Return [index status, worktree status, staged delta] by path.
+
+        With `letters`, submodules that did not change their commit have "m" or "?".
+        """
         found: dict[bytes, list[object]] = {}
         for delta in self.status.staged:
             found[delta.new_path] = [delta.status, " ", delta, None]
         for delta in self.status.changed:
             found.setdefault(delta.new_path, [" ", " ", None, None])
-            found[delta.new_path][1] = delta.status
+            found[delta.new_path][1] = _short_state(delta) if letters else delta.status
             found[delta.new_path][3] = delta
         return found
 
@@ -330,11 +528,12 @@ class StatusPrinter:
             seen = relative_to(path, self.prefix) if relative else path
             return seen if nul else encode(quote_path(seen, high=self.high, spaces=True))
 
-        pairs = self._pairs()
+        pairs = self._pairs(letters=not porcelain)
         rows: list[tuple[bytes, bytes]] = []
-        for path, (first, second, delta, _) in pairs.items():
+        for path, (first, second, staged, changed) in pairs.items():
             code = encode(f"{first}{second} ")
-            if isinstance(delta, Delta) and delta.status in "RC":
+            delta = next((one for one in (staged, changed) if _is_move(one)), None)
+            if delta is not None:
                 if nul:
                     rows.append((path, code + name(path) + b"\0" + delta.old_path))
                 else:
@@ -394,13 +593,12 @@ class StatusPrinter:
         out += [row + end for _, row in rows]
         for one in self.status.conflicts:
             info = self.status.worktree.stat(one.path)
-            from agentsandbox.git.worktree import mode_of
-
             mode = 0 if info is None else mode_of(info)
             modes = " ".join([mode_text(each) for each in [*one.modes, mode]])
             code = _UNMERGED[one.mask][1]
+            sub = "S..." if SUBMODULE in (*one.modes, mode) else "N..."
             out.append(
-                encode(f"u {code} N... {modes} {' '.join(one.oids)} ") + name(one.path) + end
+                encode(f"u {code} {sub} {modes} {' '.join(one.oids)} ") + name(one.path) + end
             )
         out += [b"? " + name(path) + end for path in self.status.scan.untracked]
         out += [b"! " + name(path) + end for path in self.status.scan.ignored]
@@ -424,13 +622,18 @@ class StatusPrinter:
         work_mode = changed.new_mode if isinstance(changed, Delta) else index_mode
         modes = f"{mode_text(head_mode)} {mode_text(index_mode)} {mode_text(work_mode)}"
         sub = "N..."
-        if 0o160000 in (head_mode, index_mode, work_mode):
-            sub = "SC.." if isinstance(changed, Delta) else "S..."
+        if SUBMODULE in (head_mode, index_mode, work_mode):
+            sub = _state_letters(changed if isinstance(changed, Delta) else None)
+        moved = next((one for one in (staged, changed) if _is_move(one)), None)
+        if moved is not None and moved is not staged:
+            head_mode, head_oid = moved.old_mode, moved.old_oid
+            index_mode, index_oid = head_mode, head_oid
+            modes = f"{mode_text(head_mode)} {mode_text(index_mode)} {mode_text(work_mode)}"
         head = f"{code} {sub} {modes} {head_oid} {index_oid} "
-        if isinstance(staged, Delta) and staged.status in "RC":
-            score = f"{staged.status}{staged.score * 100 // 60000} "
+        if moved is not None:
+            score = f"{moved.status}{moved.score * 100 // 60000} "
             between = b"\0" if nul else b"\t"
-            return encode(f"2 {head}{score}") + name(path) + between + name(staged.old_path)
+            return encode(f"2 {head}{score}") + name(path) + between + name(moved.old_path)
         return encode(f"1 {head}") + name(path)
 
     def _branch_headers(self) -> list[str]:

@@ -10,11 +10,17 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from agentsandbox.contract.command import CommandContext
 
 _PIECE = 1 << 15
+_CONTROLS = dict.fromkeys((*range(9), *range(11, 32), 127), "?")
+
+
+def visible(text: str) -> str:
+    """Return an error message without control characters, which could steer a terminal."""
+    return text.translate(_CONTROLS)
 
 
 class Surroundings:
@@ -33,6 +39,8 @@ class Surroundings:
         """The values of `-c`."""
         self.sink: list[bytes] | None = None
         """What is written, to both streams, if it is collected and not shown."""
+        self.mute = False
+        """Whether what is written to stdout is dropped."""
         self.accepts: Callable[[str], bool] | None = None
         """Which keys of configuration hold; all by default."""
         self._out: list[bytes] = []
@@ -42,6 +50,8 @@ class Surroundings:
 
     def write(self, data: bytes) -> None:
         """Write bytes to stdout."""
+        if self.mute:
+            return
         self._out.append(data)
         self._size += len(data)
         if self._size > _PIECE:
@@ -75,11 +85,11 @@ class Surroundings:
 
     def warn(self, text: str) -> None:
         """Write a "warning: " to stderr."""
-        self.say(f"warning: {text}")
+        self.say(visible(f"warning: {text}"))
 
     def error(self, text: str) -> int:
         """Write an "error: " to stderr and return -1's status, 1."""
-        self.say(f"error: {text}")
+        self.say(visible(f"error: {text}"))
         return 1
 
     def read_input(self) -> bytes:
@@ -87,6 +97,12 @@ class Surroundings:
         data = self.ctx.stdin.read()
         self.budget.hold_input(len(data))
         return data
+
+    def input_lines(self, end: bytes) -> Iterator[bytes]:
+        """Yield the lines of stdin, with their ends, as they come."""
+        while line := self.ctx.stdin.readline(end):
+            self.budget.charge(len(line))
+            yield line
 
     @property
     def tz(self) -> str:
@@ -137,10 +153,27 @@ class Surroundings:
             words,
             stdin=None if stdin is None else BytesReader(stdin),
             stdout=stdout,
-            env={**self.env, **(env or {})},
+            env={**self.env, **_settings_text(self.env, self.settings), **(env or {})},
             cwd=cwd or self.cwd,
             stderr=buffer if hides and not capture else None,
         )
         if self.sink is not None and buffer is not None and not capture:
             self.sink.append(buffer.getvalue())
         return status, buffer.getvalue() if buffer is not None else b""
+
+
+def _settings_text(
+    env: Mapping[str, str], settings: Sequence[tuple[str, str | None]]
+) -> dict[str, str]:
+    """Return the variable in which the values of `-c` reach the git that a program runs."""
+    if not settings:
+        return {}
+
+    def quoted(text: str) -> str:
+        return "'" + text.replace("'", "'\\''") + "'"
+
+    words = [env["GIT_CONFIG_PARAMETERS"]] if env.get("GIT_CONFIG_PARAMETERS") else []
+    words += [
+        quoted(key) + ("" if value is None else f"={quoted(value)}") for key, value in settings
+    ]
+    return {"GIT_CONFIG_PARAMETERS": " ".join(words)}

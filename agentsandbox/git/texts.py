@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
 
-SCISSORS = b"# ------------------------ >8 ------------------------\n"
+SCISSORS = b"------------------------ >8 ------------------------\n"
+"""What a line says, after the comment character, under which a message ends."""
 
 
 def text_search(
@@ -75,11 +76,17 @@ def clean_message(data: bytes, mode: str, comment: bytes = b"#") -> bytes:
     if mode == "verbatim":
         return data
     if mode == "scissors":
-        at = data.find(SCISSORS)
-        if at == 0 or (at > 0 and data[at - 1 : at] == b"\n"):
-            data = data[:at]
-        return strip_space(data)
+        return strip_space(before_scissors(data, comment))
     return strip_space(data, comment if mode == "strip" else b"")
+
+
+def before_scissors(data: bytes, comment: bytes) -> bytes:
+    """Return a message up to the line of scissors."""
+    mark = comment + b" " + SCISSORS
+    if data.startswith(mark):
+        return b""
+    at = data.find(b"\n" + mark)
+    return data if at < 0 else data[: at + 1]
 
 
 def subject_of(message: bytes) -> bytes:
@@ -192,3 +199,48 @@ def _byte(digits: str) -> int | None:
     if len(digits) == 2 and all(digit in "0123456789abcdefABCDEF" for digit in digits):
         return int(digits, 16)
     return None
+
+
+def text_width(text: str) -> int:
+    """Return how many columns a text takes in a terminal."""
+    if text.isascii():
+        return sum(letter >= " " for letter in text) if not text.isprintable() else len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(
+        0 if combining(each) or each < " " else 2 if east_asian_width(each) in "WF" else 1
+        for each in text
+    )
+
+
+def split_words(text: str) -> list[str]:
+    """Return the words of a command line in the configuration; ValueError if it is cut off."""
+    found: list[str] = []
+    word: list[str] | None = None
+    quote = ""
+    at = 0
+    while at < len(text):
+        character = text[at]
+        if not quote and character in " \t\n":
+            if word is not None:
+                found.append("".join(word))
+                word = None
+        elif not quote and character in "'\"":
+            quote = character
+            word = word or []
+        elif character == quote:
+            quote = ""
+        else:
+            if character == "\\" and quote != "'":
+                at += 1
+                if at >= len(text):
+                    raise ValueError("cmdline ends with \\")
+                character = text[at]
+            word = word or []
+            word.append(character)
+        at += 1
+    if quote:
+        raise ValueError("unclosed quote")
+    if word is not None:
+        found.append("".join(word))
+    return found

@@ -252,7 +252,7 @@ def autosquash(git: Invocation, items: list[Item]) -> list[Item]:
         if item.oid is None or item.command == "drop":
             subjects.append(None)
             continue
-        subject = decode(subject_of(repository.objects.commit(item.oid).message))
+        subject = decode(subject_of(repository.readable(item.oid).message))
         subjects.append(subject)
         found = re.match(r"(?:(?:fixup|amend|squash)! \s*+)++", subject)
         target = None

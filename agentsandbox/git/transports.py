@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from urllib.parse import unquote
 
-from agentsandbox.git.errors import Plain
+from agentsandbox.git.errors import Fatal, Plain
 from agentsandbox.git.remotes import LocalPeer, Peer, find_repository_at
 
 TYPE_CHECKING = False
@@ -29,6 +29,8 @@ def open_peer(git: Invocation, url: str, *, push: bool = False) -> Peer:
         for name, value in git.ctx.host.git_remotes.items():
             if git.config.get(f"remote.{name}.url") == url:
                 offered = value
+    if offered is None:
+        check_allowed(git, url)
     if offered is not None:
         from agentsandbox.git.offered import open_offered
 
@@ -47,6 +49,39 @@ def open_peer(git: Invocation, url: str, *, push: bool = False) -> Peer:
 
         return open_bundle(git, path, url)
     raise Plain(f"fatal: '{path}' does not appear to be a git repository\n{_NO_ACCESS}", 128)
+
+
+def check_allowed(git: Invocation, url: str) -> None:
+    """Raise if `protocol.allow` and its like forbid what is behind a URL.
+
+    By default paths are only for what the user names, not for what a submodule names
+    (GIT_PROTOCOL_FROM_USER=0): a foreign history must not choose a folder here to read.
+    """
+    scheme = _SCHEME.match(url)
+    if scheme is not None:
+        kind = {"git+ssh": "ssh", "ssh+git": "ssh"}.get(scheme[1].lower(), scheme[1].lower())
+    elif re.match(r"[^/]*[^/:]:", url) and not git.fs.exists(git.path(url)):
+        kind = "ssh"
+    else:
+        kind = "file"
+    listed = git.env.get("GIT_ALLOW_PROTOCOL")
+    if listed is not None:
+        allowed = kind in listed.split(":")
+    else:
+        default = "always" if kind in ("http", "https", "git", "ssh") else "user"
+        config = git.config
+        key = f"protocol.{kind}.allow"
+        if config.find(key) is None and config.find("protocol.allow") is not None:
+            key = "protocol.allow"
+        choice = config.get(key, default).lower()
+        if choice not in ("always", "never", "user"):
+            raise Fatal(f"unknown value for config '{key}': {config.get(key)}")
+        from_user = git.env.get("GIT_PROTOCOL_FROM_USER", "1").lower()
+        allowed = choice == "always" or (
+            choice == "user" and from_user not in ("0", "false", "no", "off", "")
+        )
+    if not allowed:
+        raise Fatal(f"transport '{kind}' not allowed")
 
 
 def refused_ssh(url: str) -> Plain:

@@ -7,7 +7,7 @@ from functools import partial
 
 from agentsandbox.git.errors import Fatal, GitError
 from agentsandbox.git.index import Entry, Index, TreeCache
-from agentsandbox.git.objects import DIRECTORY, EMPTY_TREE, is_directory
+from agentsandbox.git.objects import DIRECTORY, EMPTY_TREE, SUBMODULE, is_directory
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
@@ -177,8 +177,8 @@ class Delta:
     """A file that differs between two sides. A mode of 0 means that it is missing."""
 
     __slots__ = (
-        "broken", "new_mode", "new_oid", "new_path", "old_mode", "old_oid", "old_path", "score",
-        "status", "unmerged",
+        "broken", "dirt", "new_mode", "new_oid", "new_path", "old_dirt", "old_mode", "old_oid",
+        "old_path", "score", "status", "unmerged",
     )  # fmt: skip
 
     def __init__(
@@ -199,10 +199,17 @@ class Delta:
         self.status = status or _status(old_mode, new_mode)
         self.score = 0
         self.unmerged = False
+        self.dirt = self.old_dirt = 0
+        """What else changed in a submodule: `MODIFIED` and `UNTRACKED` of `worktree`."""
 
     @property
     def path(self) -> bytes:
         return self.new_path
+
+    @property
+    def is_submodule(self) -> bool:
+        """Whether it is the change of a submodule, one added or removed included."""
+        return {self.old_mode, self.new_mode} - {0} == {SUBMODULE}
 
 
 def _status(old_mode: int, new_mode: int) -> str:
@@ -246,7 +253,7 @@ def diff_trees(
                 and not (
                     wanted.may_be_below(path) if old_dir or new_dir else False
                 )
-                and not wanted.matches(path, old_dir or new_dir)
+                and not wanted.matches(path, old_dir or new_dir or _is_link(one, two))
             ):
                 continue
             if recursive and (old_dir or new_dir):
@@ -268,6 +275,11 @@ def diff_trees(
         store.budget.step(len(before) // 8 + len(after) // 8)
     found.sort(key=_by_path)
     return found
+
+
+def _is_link(one: tuple[int, str] | None, two: tuple[int, str] | None) -> bool:
+    """Whether one side is a submodule, which counts as a directory."""
+    return SUBMODULE in (one and one[0], two and two[0])
 
 
 def _by_path(delta: Delta) -> bytes:

@@ -7,7 +7,7 @@ before all paths are checked.
 
 from __future__ import annotations
 
-from agentsandbox.git.errors import GitError, Plain
+from agentsandbox.git.errors import GitError, MissingObject, Plain, Quit
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.objects import NULL, SUBMODULE
 from agentsandbox.git.trees import flat_tree, prime_cache
@@ -96,14 +96,33 @@ class Plan:
     def __init__(self) -> None:
         self.write: dict[bytes, tuple[int, str]] = {}
         self.remove: list[bytes] = []
+        self.submodules: set[bytes] = set()
+        """Paths of submodules among those that are removed."""
+        self.failed: list[bytes] = []
+        """The files whose content is not there."""
 
     def apply(self, tree: Worktree, index: Index) -> None:
         """Remove and write the files, and note them in the index."""
         for path in self.remove:
-            tree.remove(path)
+            if (
+                not tree.remove(path)
+                and path in self.submodules
+                and tree.stat(path) is not None
+            ):
+                tree.repository.git.warn(
+                    f"unable to rmdir '{decode(path)}': Directory not empty"
+                )
         tree.forget_parents()
         for path, (mode, oid) in self.write.items():
-            index.set_replacing(tree.write(path, mode, oid))
+            try:
+                index.set_replacing(tree.write(path, mode, oid))
+            except MissingObject:
+                tree.repository.git.say(
+                    f"error: unable to read sha1 file of {decode(path)} ({oid})"
+                )
+                tree.remove(path)
+                index.set_replacing(Entry(path, mode, oid))
+                self.failed.append(path)
 
 
 def _matches(entry: Entry | None, side: Side) -> bool:
@@ -123,6 +142,10 @@ class Switch:
         self.repository: Repository = git.repository
         self.tree = Worktree(self.repository) if self.repository.worktree is not None else None
         self.index = self.repository.index()
+        self.is_first = not len(self.index) and not self.repository.fs.exists(
+            self.repository.index_path
+        )
+        """Whether there is no index yet, so nothing of it can be lost."""
         self.action = action
         self.reset = reset
         self.update = update and self.tree is not None
@@ -148,7 +171,10 @@ class Switch:
             self._one(path, entry, one, two)
 
     def one_way(self, new: str | None) -> None:
-        """Plan the change to a tree, whatever index and worktree have (reset --hard)."""
+        """Plan the change to a tree, whatever the index has.
+
+        Only a reset (--hard) also restores files that differ from an entry that stays.
+        """
         after = flat_tree(self.repository.objects, new)
         index, tree = self.index, self.tree
         self.git.budget.step(1 + len(after) // 8)
@@ -160,7 +186,8 @@ class Switch:
         for path, side in after.items():
             known = index.get(path)
             if known is not None and (known.mode, known.oid) == side:
-                if self.update and tree is not None and self._is_changed(known):
+                restores = self.reset and self.update and tree is not None
+                if restores and self._is_changed(known):
                     self.plan.write[path] = side
                 continue
             self._later.append((path, side))
@@ -186,7 +213,7 @@ class Switch:
         if entry is None:
             if one is not None and two is None:
                 return
-            if one is not None and two is not None and not self.reset:
+            if one is not None and two is not None and not self.reset and not self.is_first:
                 self.refusals.changed.append(path)  # removed in the index, changed in the tree
                 return
             if two is not None:
@@ -271,6 +298,9 @@ class Switch:
         index = self.index
         for path, side in self._later:
             if side is None:
+                entry = index.get(path)
+                if entry is not None and entry.mode == SUBMODULE:
+                    self.plan.submodules.add(path)
                 index.remove(path)
             else:
                 entry = index.get(path)
@@ -278,6 +308,14 @@ class Switch:
                     index.set_replacing(Entry(path, *side))
         if self.tree is not None and self.update:
             self.plan.apply(self.tree, index)
+            if self.plan.failed and self.action != "checkout":
+                raise Quit(128)
+            if self.plan.failed and not self.reset:
+                entry = index.get(self.plan.failed[0])
+                if entry is not None:
+                    self.git.error(
+                        f"invalid object {entry.mode:06o} {entry.oid} for '{decode(entry.path)}'"
+                    )
         if self.reset or not self.refusals:
             self._prime(new)
         self.repository.write_index(index)
@@ -303,8 +341,11 @@ def switch_trees(
     one_way: bool = False,
     dry_run: bool = False,
     overwrite_ignored: bool = True,
-) -> None:
-    """Move index and worktree from a tree to another; an error lists what would be lost."""
+) -> bool:
+    """Move index and worktree from a tree to another; an error lists what would be lost.
+
+    Return whether a checkout found the content of a file missing; other actions end then.
+    """
     switch = Switch(
         git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored
     )
@@ -318,6 +359,7 @@ def switch_trees(
     else:
         switch.two_way(old, new)
     switch.finish(new, dry_run=dry_run)
+    return bool(switch.plan.failed)
 
 
 def three_way_index(

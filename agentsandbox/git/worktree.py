@@ -1,10 +1,14 @@
 """The worktree beside the index: what changed, what is untracked, and writing files.
 
-`scan_worktree` visits each directory once and asks the filesystem for the marks of all its files
-in one call. If they are as they were at an earlier comparison that found no difference, that is
-all. Otherwise a file whose `stat` is as it was when it was hashed is unchanged; others are read and
-hashed. An entry that is not older than the index file may have changed unnoticed, and counts as
-others (the "racy" case of git).
+`scan_worktree` visits each directory once and asks the filesystem for the marks of all its names
+in one call. If those of the files are as they were at an earlier comparison that found no
+difference, that is all. Otherwise a file whose `stat` is as it was when it was hashed is unchanged;
+others are read and hashed. An entry that is not older than the index file may have changed
+unnoticed, and counts as others (the "racy" case of git).
+
+A directory in memory has a version, which changes with everything below. One in whose version a
+comparison found no difference is not visited again: that makes the time of `git diff` one of what
+changed, not of the size of the tree.
 
 Files are written without following links: a link in the place of a directory is removed first.
 """
@@ -25,15 +29,23 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
 
     from agentsandbox.git.repository import Repository
-    from agentsandbox.kernel.fs.base import Stat
+    from agentsandbox.kernel.fs.base import Mark, Stat
+
+    Look = Callable[[Entry, bool], tuple[bool, int]]
+    """From an entry of a submodule and whether its commit is another one: what of that counts, and
+    what is in its worktree (`MODIFIED`, `UNTRACKED`)."""
 
 _DIRECTORY = stat_module.S_IFDIR
 _REGULAR = stat_module.S_IFREG
 _LINK = stat_module.S_IFLNK
 _EVERYTHING = Pathspec()
+MODIFIED, UNTRACKED = 1, 2
+"""What may be in the worktree of a submodule: changes that are not committed, untracked files."""
+_FEW_FOLDERS = 32
+"""Up to as many, visiting all of them costs less than new versions at the next change."""
 
 
 def mode_of(info: Stat, *, file_mode: bool = True, known: int = 0) -> int:
@@ -125,18 +137,10 @@ class Worktree:
 
     def head_of_nested(self, path: bytes) -> str | None:
         """Return the commit of the repository in a directory, None without one."""
-        from agentsandbox.git.repository import is_repository
+        from agentsandbox.git.repository import nested_folder
 
-        folder = f"{self.path(path)}/.git"
-        if self.fs.is_file(folder):
-            try:
-                text = self.fs.read_text(folder)
-            except OSError as error:
-                raise_failure(error)
-                return None
-            target = text.removeprefix("gitdir: ").strip()
-            folder = target if target.startswith("/") else f"{self.path(path)}/{target}"
-        if not is_repository(self.fs, folder):
+        folder = nested_folder(self.fs, self.path(path))
+        if folder is None:
             return None
         from agentsandbox.git.refs import Refs
 
@@ -267,6 +271,8 @@ class Worktree:
         except OSError:
             info = None
         if mode == SUBMODULE:
+            if info is not None and not info.is_dir:
+                self.fs.unlink(where)
             if info is None or not info.is_dir:
                 self.fs.mkdir(where, 0o777 & ~umask)
             return
@@ -329,6 +335,8 @@ class Scan:
         self.untracked: list[bytes] = []
         """Paths, directories with a final "/"."""
         self.ignored: list[bytes] = []
+        self.submodules: dict[bytes, tuple[bool, int]] = {}
+        """(whether the commit is another one, what is in the worktree) of changed submodules."""
         self.refreshed = False
         """Whether entries got a new `stat`."""
 
@@ -340,19 +348,50 @@ def scan_worktree(
     *,
     untracked: str = "no",
     ignored: str = "no",
+    look: Look | None = None,
 ) -> Scan:
     """Compare the index with the worktree. Entries that are the same but for `stat` are refreshed.
 
     untracked  "no", "normal" (a directory with only untracked files is one path) or "all"
     ignored    "no", "traditional" or "matching": whether ignored paths are listed
+    look       how submodules are looked at; without it, only their commits count
     """
-    return _Scanner(tree, index, wanted, untracked, ignored).run()
+    return _Scanner(tree, index, wanted, untracked, ignored, look).run()
+
+
+class _Visit:
+    """What a comparison found in a directory of the index."""
+
+    __slots__ = ("alone", "below", "folder", "same", "version", "versions")
+
+    def __init__(self, folder: Folder) -> None:
+        self.folder = folder
+        self.version: Mark = ()
+        """Of the directory, in the filesystem."""
+        self.same = False
+        """Whether no file differs."""
+        self.alone = False
+        """Whether nothing is there besides."""
+        self.versions: list[tuple[bytes, Mark | None]] = []
+        """Its directories: path and version."""
+        self.below: list[tuple[bytes, Mark]] = []
+        """Those of them that were visited too."""
+
+    def remember(self, folders: dict[bytes, Folder]) -> None:
+        """Note the version in which nothing differed, after those of the directories below."""
+        below = [(folders[path], version) for path, version in self.versions]
+        if all(version and folder.same == version for folder, version in below):
+            self.folder.same = self.version
+            if self.alone and all(folder.alone == version for folder, version in below):
+                self.folder.alone = self.version
 
 
 class _Scanner:
     def __init__(
-        self, tree: Worktree, index: Index, wanted: Pathspec, untracked: str, ignored: str
-    ) -> None:
+        self, tree: Worktree, index: Index, wanted: Pathspec, untracked: str, ignored: str,
+        look: Look | None = None,
+    ) -> None:  # fmt: skip
+        self.look = look
         self.tree = tree
         self.fs = tree.fs
         self.index = index
@@ -365,21 +404,56 @@ class _Scanner:
 
     def run(self) -> Scan:
         found = self.found
-        looks = self.untracked != "no" or self.ignored != "no"
-        root, real = self.tree.root, self.tree.real
-        for path, folder in self.index.folders().items():
+        folders = self.index.folders()
+        if len(folders) > _FEW_FOLDERS:
+            self.fs.keep_versions()
+        pending: list[tuple[bytes, Mark]] = [(b"", ())]
+        visits: list[_Visit] = []
+        while pending:
+            path, version = pending.pop()
             if self.wanted and path and not self.wanted.may_be_below(path):
                 continue
-            if folder.path not in real and not self.tree.has_real_parent(path + b"/x"):
-                self._all_gone(folder.entries)
-                continue
-            where = (f"{root}/{folder.path}" if path else root) or "/"
-            same = self._compare(where, folder)
-            if looks:
-                self._look_around(path, where, folder, same)
+            visit = self._visit(path, folders)
+            if version and visit.same:
+                visit.version = version
+                visits.append(visit)
+            pending += visit.below
+        for visit in reversed(visits):
+            visit.remember(folders)
+        found.changed = dict(sorted(found.changed.items()))
         found.untracked.sort()
         found.ignored.sort()
         return found
+
+    def _visit(self, path: bytes, folders: dict[bytes, Folder]) -> _Visit:
+        """Compare a directory; return which of its directories are to be visited too."""
+        folder, visit = folders[path], _Visit(folders[path])
+        if folder.path not in self.tree.real and not self.tree.has_real_parent(path + b"/x"):
+            self._all_gone(folder.entries)
+            visit.below = [(below, ()) for below in folder.below.values()]
+            return visit
+        where = (f"{self.tree.root}/{folder.path}" if path else self.tree.root) or "/"
+        count = len(folder.entries)
+        self.budget.step(1 + count // 8)
+        marks = self.fs.marks(where, folder.asked)
+        looks = self.untracked != "no" or self.ignored != "no"
+        if folder.below:
+            real, base = self.tree.real, f"{folder.path}/" if path else ""
+            for name, mark in zip(folder.asked[count:], marks[count:], strict=True):
+                if mark is not None:
+                    real.add(base + name)
+                below = folder.below[name]
+                visit.versions.append((below, mark))
+                known = folders[below].alone if looks else folders[below].same
+                if not mark or known != mark:
+                    visit.below.append((below, mark or ()))
+            del marks[count:]
+        visit.same = self._compare(folder, marks)
+        if looks:
+            visit.alone = self._look_around(
+                path, where, folder, visit.same and None not in [mark for _, mark in visit.versions]
+            )
+        return visit
 
     def _all_gone(self, entries: list[Entry]) -> None:
         for entry in entries:
@@ -391,43 +465,46 @@ class _Scanner:
             return False
         return not (entry.skips or entry.assumed)
 
-    def _compare(self, path: str, folder: Folder) -> bool:
-        """Compare the files of a directory; return whether nothing in it changed since once."""
-        entries, real = folder.entries, self.tree.real
-        self.budget.step(1 + len(entries) // 8)
-        marks = self.fs.marks(path, folder.asked)
-        base = f"{folder.path}/" if folder.path else ""
-        if marks == folder.marks and folder.newest < self.old:
-            real.update([base + name for name in folder.below])
-            return True
-        directories = zip(folder.asked[len(entries) :], marks[len(entries) :], strict=True)
-        real.update([base + name for name, mark in directories if mark == ()])
+    def _compare(self, folder: Folder, marks: list[Mark | None]) -> bool:
+        """Compare the files of a directory; return whether all are certainly unchanged."""
         old, wanted = self.old, self.wanted
-        for entry, mark in zip(entries, marks, strict=False):
-            if mark and mark == entry.seen and mark[0] < old:
+        if marks == folder.marks and folder.newest < old:
+            return True
+        for entry, mark in zip(folder.entries, marks, strict=True):
+            if mark is not None and mark == entry.seen and entry.seen[0] < old:
                 continue
             if not wanted or wanted.matches(entry.path):
                 self._compare_closely(entry)
-        if None not in marks and marks[: len(entries)] == [entry.seen for entry in entries]:
-            folder.marks = marks
-            folder.newest = max([mark[0] for mark in marks if mark], default=0.0)
-        return False
+        seen = [entry.seen for entry in folder.entries]
+        if None in seen or marks != seen:
+            return False
+        folder.marks = seen
+        folder.newest = max([mark[0] for mark in seen if mark], default=0.0)
+        return folder.newest < old
 
     def _compare_closely(self, entry: Entry) -> None:
         if entry.skips or entry.assumed:
             return
         path = entry.path
         info = self.tree.stat(path)
-        if info is None or (info.is_dir and entry.mode != SUBMODULE):
+        if info is None or (
+            info.is_dir and entry.mode != SUBMODULE and self.tree.head_of_nested(path) is None
+        ):
             self.found.changed[path] = ("D", 0, None)
             return
         mode = mode_of(info, file_mode=self.tree.file_mode, known=entry.mode)
+        if mode == SUBMODULE == entry.mode and self.look is not None and not entry.stage:
+            changed, dirt = self.look(entry, self.tree.is_changed(entry, info))
+            if changed or dirt:
+                self.found.changed[path] = ("M", mode, info)
+                self.found.submodules[path] = changed, dirt
+            return
         if entry.stage:
             self.found.changed.setdefault(path, ("M", mode, info))
             return
         if mode == entry.mode and not entry.intends and mode != SUBMODULE and entry.is_fresh(info):
             if info.mtime < self.old:
-                entry.seen = (info.mtime, info.ctime, info.size, info.ino, info.mode)
+                entry.note(info)
                 return
             if self.tree.hash(path, info, known=entry.oid) == entry.oid:
                 return
@@ -442,15 +519,19 @@ class _Scanner:
 
     # untracked files
 
-    def _look_around(self, path: bytes, where: str, folder: Folder, same: bool) -> None:
+    def _look_around(self, path: bytes, where: str, folder: Folder, same: bool) -> bool:
+        """Find what is not in the index; return whether a directory has nothing else.
+
+        same  whether all its names are files and directories as in the index
+        """
         try:
             there, kinds = self.fs.scan(where)
         except OSError as error:
             raise_failure(error)
-            return
+            return False
         replaced = frozenset[str]() if same else _replaced(folder, there, kinds)
         if there == (folder.sorted if same else folder.names) and not replaced:
-            return
+            return same
         tracked = frozenset(folder.names) - replaced
         base = path + b"/" if path else b""
         for name, kind in zip(there, kinds, strict=True):
@@ -460,6 +541,7 @@ class _Scanner:
             if name == ".git":
                 continue
             self._untracked(base + encode(name), kind)
+        return False
 
     def _untracked(self, path: bytes, kind: int) -> None:
         is_dir = kind == _DIRECTORY
@@ -484,15 +566,17 @@ class _Scanner:
         self._untracked_folder(path)
 
     def _is_repository(self, path: bytes) -> bool:
-        where = f"{self.tree.path(path)}/.git"
-        if not self.fs.exists(where, follow=False):
+        where = self.tree.path(path)
+        if not self.fs.exists(f"{where}/.git", follow=False):
             return False
-        from agentsandbox.git.repository import is_repository
+        from agentsandbox.git.repository import nested_folder
 
-        return self.fs.is_file(where) or is_repository(self.fs, where)
+        return nested_folder(self.fs, where) is not None
 
     def _add_ignored(self, path: bytes, is_dir: bool) -> None:
-        if is_dir and self.untracked == "all" and self.ignored == "traditional":
+        if is_dir and self._is_repository(path):
+            self.found.ignored.append(path + b"/")
+        elif is_dir and self.untracked == "all" and self.ignored == "traditional":
             for file in self._files(path):
                 self.found.ignored.append(file)
         elif not is_dir or self.ignored == "matching" or self._has_files(path):

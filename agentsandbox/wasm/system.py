@@ -99,6 +99,7 @@ class Image:
         self.files: dict[str, bytes | memoryview] = {}
         self.folders: dict[str, set[str]] = {}
         self._late = dict(late or {})
+        self._late_paths = tuple(self._late)
         self._add(files)
 
     def _add(self, files: Mapping[str, bytes | memoryview], top: str = "") -> None:
@@ -112,13 +113,18 @@ class Image:
 
     def find(self, path: str) -> bytes | memoryview | None:
         """Return the bytes of a file, or None for a folder and what is not of the image."""
+        if path.startswith(self._late_paths):
+            self._read_late(path)
+        return self.files.get(path)
+
+    def _read_late(self, path: str) -> None:
         for folder in list(self._late):
             if path == folder or path.startswith(f"{folder}/"):
                 read = self._late.get(folder)
                 if read is not None:
                     self._add(read(), folder)
                     self._late.pop(folder, None)
-        return self.files.get(path)
+                    self._late_paths = tuple(self._late)
 
     def stat(self, path: str) -> Stat | None:
         """Return the `Stat` of a file or folder, or None if it is not of the image."""
@@ -297,7 +303,9 @@ class System:
         if len(numbers) >= MAX_DESCRIPTORS:
             descriptor.release()
             raise os_error(errno.EMFILE)
-        number = next(n for n in range(len(numbers) + 1) if n not in numbers)
+        number = 0
+        while number in numbers:
+            number += 1
         numbers[number] = descriptor
         return number
 
@@ -327,8 +335,9 @@ class System:
         self.descriptors.clear()
 
     def fd_close(self, number: int) -> int:
-        self.descriptor(number)
-        self.descriptors.pop(number & MASK).release()
+        found = self.descriptor(number)
+        del self.descriptors[number & MASK]
+        found.release()
         return wasi.SUCCESS
 
     def fd_renumber(self, number: int, target: int) -> int:
@@ -379,13 +388,17 @@ class System:
         return wasi.SUCCESS
 
     def _write_stat(self, result: int, info: Stat) -> int:
+        mtime, ctime, atime = info.mtime, info.ctime, info.atime
+        changed = _nanoseconds(mtime)
         packed = wasi.FILESTAT.pack(
-            info.permissions | info.uid << _UID_SHIFT | info.gid << _GID_SHIFT,
+            info.mode & 0o7777 | info.uid << _UID_SHIFT | info.gid << _GID_SHIFT,
             info.ino,
             wasi.file_type(info.mode),
             info.nlink,
             info.size,
-            *[_nanoseconds(time) for time in (info.atime, info.mtime, info.ctime)],
+            changed if atime is mtime else _nanoseconds(atime),
+            changed,
+            changed if ctime is mtime else _nanoseconds(ctime),
         )
         self.memory.write(result, packed)
         return wasi.SUCCESS

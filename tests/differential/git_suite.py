@@ -1,6 +1,7 @@
 """Run git's own test scripts in a sandbox, with git's own harness, and count the cases that pass.
 
     python -m tests.differential.git_suite FOLDER [NAME]... [--failures] [--classes] [--seconds N]
+                                           [--counts FILE] [--logs FOLDER] [--before FILE]
 
 FOLDER is an unpacked and compiled source of git 2.39 (Debian: `apt-get source git`, then `make`);
 nothing of it goes into this repository. NAME is the beginning of a script's name: "t1", "t7004".
@@ -8,14 +9,17 @@ Without names all scripts of t/t1* to t/t7* run that are about subcommands of th
 says which are left out, and why.
 
 Each script runs as `sh ./NAME -v`, unchanged, with git's test-lib.sh, at the same path on both
-sides: once by real git (the compiled one, cached in FOLDER/sandbox-suite.json), once in the shell
-and with the tools and the git of a new sandbox. What counts is a case ("ok 7 - …") that real git
+sides: once by real git (the compiled one, cached in FOLDER/sandbox-suite), once in the shell and
+with the tools and the git of a new sandbox. What counts is a case ("ok 7 - …") that real git
 passes; cases that it skips, or that are known not to pass, have no expectation. A case that the
 sandbox does not reach, because its script ended before, has failed.
 
+`--counts FILE` keeps a line for each script (name, cases that pass, all cases, the limit that ended
+it); `--before FILE` compares with the counts of an earlier run; `--logs FOLDER` keeps the outputs.
+
 The harness needs programs that a user's machine does not have. They are offered to the sandbox here
 and nowhere else: of `test-tool` the parts that change a file's time, measure it, print bytes and
-match patterns; `git env--helper`, which reads a boolean; of `perl` the exchange of two letters. Both
+match patterns; `git env--helper`, which reads a boolean; of `perl` the filters of its scripts. Both
 sides run without Perl, Python, curl, GnuPG and a terminal, so cases that need these are skipped.
 """
 
@@ -25,11 +29,12 @@ import argparse
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
-from collections import Counter, defaultdict
+from collections import defaultdict
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 
 from agentsandbox import Arguments, Command, CommandContext, Limits, Sandbox, command
@@ -39,7 +44,9 @@ from agentsandbox.kernel.streams import encode
 ROOT = "/suite/git"
 """Where the source is, in the sandbox; on the host it is a link's target of another name."""
 CASE = re.compile(rb"(?m)^(ok|not ok) (\d+)(?: - ([^\n]*))?$")
-CASES = "sandbox-suite.json"
+INSIDE = re.compile(rb"(not ok|ok) (\d+) - ([^\n]*)")
+"""A case after an output that does not end with a newline."""
+CASES = "sandbox-suite"
 
 ELSEWHERE = {
     "t1021 t3504 t4200": "rerere",
@@ -220,21 +227,60 @@ PARTS = {
 }
 
 
-@command("perl", raw=True, usage="Usage: perl -pe y/A/B/ [FILE]...\nExchange two letters.\n")
+@command("perl", raw=True, usage="Usage: perl -pe PROGRAM [FILE]...\nGit's small filters.\n")
 def perl(ctx: CommandContext, args: Arguments) -> int:
-    """`perl -pe 'y/A/B/'`, with which git's harness makes NUL bytes visible."""
-    found = None
-    if len(ctx.words) > 1 and ctx.words[0] == "-pe":
-        found = re.fullmatch(r"y/(\\\d{3}|[^\\/])/(\\\d{3}|[^\\/])/", ctx.words[1])
-    if found is None:
+    """The few filters that git's harness, and the sanitizers of its tests, write in Perl."""
+    options, program, names = "", "", []
+    if len(ctx.words) > 1:
+        options, program, *names = ctx.words
+    exchange = re.fullmatch(r"y/(\\\d{3}|[^\\/])/(\\\d{3}|[^\\/])/", program)
+    filters = FILTERS.get((options, " ".join(program.split())))
+    if options == "-pe" and exchange is not None:
+        one, two = (
+            bytes([int(part[1:], 8)]) if len(part) > 1 else encode(part)
+            for part in exchange.groups()
+        )
+        filters = lambda data: data.replace(one, two)  # noqa: E731
+    if filters is None:
         ctx.stderr.write(b"perl: is not offered\n")
         return 127
-    one, two = (
-        bytes([int(part[1:], 8)]) if len(part) > 1 else encode(part) for part in found.groups()
-    )
-    for _, source in ctx.inputs(ctx.words[2:]):
-        ctx.stdout.write(source.read().replace(one, two))
+    for _, source in ctx.inputs(names):
+        ctx.stdout.write(filters(source.read()))
     return 0
+
+
+def without_signature(data: bytes) -> bytes:
+    """Return a text without the lines of a signature (t6300)."""
+    found, inside = [], False
+    for line in data.splitlines(keepends=True):
+        inside = inside and not line.startswith(b"-----END PGP")
+        if not inside:
+            found.append(line)
+        inside = inside or line.startswith(b"-----BEGIN PGP")
+    return b"".join(found)
+
+
+def as_name(data: bytes) -> bytes:
+    """Return descriptions as names of files (lib-t6000.sh)."""
+    names = []
+    for line in data.splitlines(keepends=True):
+        text = re.sub(rb"-+", b"-", re.sub(rb"[^A-Za-z0-9.]", b"-", line))
+        names.append(text.removesuffix(b"-").removeprefix(b"-").lower())
+    return b"".join(names)
+
+
+FILTERS: dict[tuple[str, str], Callable[[bytes], bytes]] = {
+    (
+        "-ne",
+        "/^-----END PGP/ and $in_pgp = 0; print unless $in_pgp; /^-----BEGIN PGP/ and $in_pgp = 1;",
+    ): without_signature,
+    ("-pe", "s/[^A-Za-z0-9.]/-/g; s/-+/-/g; s/-$//; s/^-//; y/A-Z/a-z/;"): as_name,
+    ("-0pe", r"s/\n\s+/ /g"): lambda data: re.sub(rb"\n\s+", b" ", data),
+    ("-ne", r'printf "\\%03o", hex for /../g'): lambda data: b"".join(
+        b"\\%03o" % byte for byte in bytes.fromhex(data.decode())
+    ),
+}
+"""The programs of Perl, by options and text."""
 
 
 @command("git", raw=True, usage="Usage: git [WORD]...\nThe sandbox's git, with env--helper.\n")
@@ -298,12 +344,15 @@ def scripts(source: Path, chosen: list[str]) -> list[str]:
 # what real git does
 
 
-def in_git(source: Path, name: str, seconds: float) -> dict[str, str]:
-    """Return the cases that real git passes: number → title."""
-    with tempfile.TemporaryDirectory(prefix="git-suite-") as folder:
+def in_git(source: Path, name: str, seconds: float) -> dict[str, str] | None:
+    """Return the cases that real git passes: number → title; None if it does not end in time."""
+    with tempfile.TemporaryDirectory(prefix="git-suite-", ignore_cleanup_errors=True) as folder:
         root = Path(os.path.realpath(folder))
         for part in ("home", "out", "bin"):
             (root / part).mkdir()
+        for program in ("gpg", "gpgsm", "ssh-keygen"):  # the sandbox has none of these
+            (root / "bin" / program).write_text("#!/bin/sh\nexit 127\n")
+            (root / "bin" / program).chmod(0o755)
         try:
             ran = subprocess.run(
                 ["sh", f"./{name}"],
@@ -313,8 +362,7 @@ def in_git(source: Path, name: str, seconds: float) -> dict[str, str]:
                 check=False,
             )  # fmt: skip
         except subprocess.TimeoutExpired:
-            return {}
-        shutil.rmtree(root, ignore_errors=True)
+            return None
     return passed(ran.stdout)
 
 
@@ -329,13 +377,18 @@ def passed(output: bytes) -> dict[str, str]:
 
 def expectations(source: Path, names: list[str], seconds: float) -> dict[str, dict[str, str]]:
     """Return the cases of each script that real git passes, from the cache if they are there."""
-    place = source / CASES
-    known: dict[str, dict[str, str]] = json.loads(place.read_text()) if place.exists() else {}
+    cache = source / CASES
+    cache.mkdir(exist_ok=True)
+    known: dict[str, dict[str, str]] = {}
     for name in names:
-        if name not in known:
-            known[name] = in_git(source, name, seconds)
-            place.write_text(json.dumps(known, indent=1))
-    return {name: known[name] for name in names}
+        place = cache / f"{name}.json"
+        if not place.exists():
+            cases = in_git(source, name, seconds)
+            if cases is None:
+                sys.exit(f"real git needs more than {seconds:g} s for {name}: see --seconds")
+            place.write_text(json.dumps(cases, indent=1))
+        known[name] = json.loads(place.read_text())
+    return known
 
 
 # what the sandbox does
@@ -376,11 +429,22 @@ def in_sandbox(base: Sandbox, name: str, seconds: float) -> tuple[bytes, str | N
         return out + result.stderr_bytes, result.limit
 
 
-def segments(output: bytes) -> dict[str, tuple[bool, str, str]]:
-    """Return (whether it passed, title, output) of each case by number."""
-    found = {}
+def segments(output: bytes, titles: dict[str, str]) -> dict[str, tuple[bool, str, str]]:
+    """Return (whether it passed, title, output) of each case by number.
+
+    titles  of the cases that are wanted; such a case is also found inside a line
+    """
+    cases = list(CASE.finditer(output))
+    cases += [
+        case
+        for case in INSIDE.finditer(output)
+        if output[case.start() - 1 : case.start()] != b"\n"
+        and titles.get(case[2].decode()) == case[3].decode(errors="replace")
+        and not output[: case.start()].endswith(b"not ")
+    ]
+    found: dict[str, tuple[bool, str, str]] = {}
     at = 0
-    for case in CASE.finditer(output):
+    for case in sorted(cases, key=lambda case: case.start()):
         text = output[at : case.start()].decode(errors="replace")
         title = (case[3] or b"").decode(errors="replace")
         found[case[2].decode()] = (case[1] == b"ok", title, text)
@@ -397,9 +461,42 @@ def class_of(text: str) -> str:
     return "no message"
 
 
+@dataclass
+class Count:
+    """What a script has come to: the cases that pass, all cases, the limit that ended it."""
+
+    right: int
+    wanted: int
+    limit: str = ""
+
+
+def write_counts(place: Path, counts: dict[str, Count]) -> None:
+    """Write a line for each script: its name and the three values of its count."""
+    rows = [
+        f"{name}\t{count.right}\t{count.wanted}\t{count.limit}" for name, count in counts.items()
+    ]
+    place.write_text("\n".join(rows) + "\n")
+
+
+def read_counts(place: Path) -> dict[str, Count]:
+    """Return the counts of an earlier run."""
+    rows = [line.split("\t") for line in place.read_text().splitlines()]
+    return {name: Count(int(right), int(wanted), limit) for name, right, wanted, limit in rows}
+
+
+def compare(before: dict[str, Count], counts: dict[str, Count]) -> None:
+    """Print the scripts whose number of passing cases has changed, and the sums of both runs."""
+    both = [name for name in counts if name in before]
+    for name in both:
+        old, new = before[name], counts[name]
+        if old.right != new.right:
+            print(f"{name:48}{old.right:4} -> {new.right:4} of {new.wanted:4}")
+    old_sum, new_sum = (sum(run[name].right for name in both) for run in (before, counts))
+    print(f"{old_sum} -> {new_sum} cases in the {len(both)} scripts of both runs")
+
+
 def main() -> int:
     """The command line; 0, or 2 for a folder that is not a compiled git."""
-    # long: one option after the other, then the figures
     parser = argparse.ArgumentParser(
         prog="python -m tests.differential.git_suite",
         description=__doc__,
@@ -411,6 +508,9 @@ def main() -> int:
     parser.add_argument("--classes", action="store_true", help="name the class of each failure")
     parser.add_argument("--expect", action="store_true", help="only run real git")
     parser.add_argument("--seconds", type=float, default=300, help="the time of one script")
+    parser.add_argument("--counts", type=Path, metavar="FILE", help="where to keep the counts")
+    parser.add_argument("--logs", type=Path, metavar="FOLDER", help="where to keep the outputs")
+    parser.add_argument("--before", type=Path, metavar="FILE", help="the counts of a run before")
     options = parser.parse_args()
     source: Path = options.folder.resolve()
     if not (source / "t" / "helper" / "test-tool").exists():
@@ -422,15 +522,34 @@ def main() -> int:
     if options.expect:
         print(f"{sum(map(len, expected.values()))} cases in {len(expected)} scripts")
         return 0
-    base = base_sandbox(source)
-    right, wanted = Counter[str](), Counter[str]()
+    counts, classes = run_all(base_sandbox(source), expected, options)
+    for kind, cases_of in sorted(classes.items(), key=lambda pair: -len(pair[1])):
+        shown = " ".join(cases_of) if options.classes else ""
+        print(f"{len(cases_of):5}  {kind}  {shown}")
+    if options.before:
+        compare(read_counts(options.before), counts)
+    total = sum(count.wanted for count in counts.values())
+    right = sum(count.right for count in counts.values())
+    share = 100 * right / max(1, total)
+    print(f"{right} of {total} cases in {len(names)} scripts pass: {share:.1f} %")
+    return 0
+
+
+def run_all(
+    base: Sandbox, expected: dict[str, dict[str, str]], options: argparse.Namespace
+) -> tuple[dict[str, Count], dict[str, list[str]]]:
+    """Run the scripts; return the count of each, and the cases that fail by their classes."""
+    counts: dict[str, Count] = {}
     classes: dict[str, list[str]] = defaultdict(list)
-    for name in names:
-        cases = expected[name]
+    if options.logs:
+        options.logs.mkdir(parents=True, exist_ok=True)
+    for name, cases in expected.items():
         output, limit = in_sandbox(base, name, options.seconds)
-        found = segments(output)
+        if options.logs:
+            (options.logs / name).write_bytes(output)
+        found = segments(output, cases)
         good = [number for number in cases if found.get(number, (False,))[0]]
-        wanted[name], right[name] = len(cases), len(good)
+        counts[name] = Count(len(good), len(cases), limit or "")
         for number, title in cases.items():
             passes, _, text = found.get(number, (False, title, ""))
             if passes:
@@ -441,14 +560,10 @@ def main() -> int:
                 print(f"==== {name} {number} - {title}\n{text.rstrip()}\n", flush=True)
         if options.failures and not output[-2000:].rstrip()[-1:].isdigit():
             print(f"==== {name} ended so:\n{output[-1500:].decode(errors='replace')}\n")
-        print(f"{name:48}{right[name]:4} of {wanted[name]:4} {limit or ''}", flush=True)
-    for kind, cases_of in sorted(classes.items(), key=lambda pair: -len(pair[1])):
-        shown = " ".join(cases_of) if options.classes else ""
-        print(f"{len(cases_of):5}  {kind}  {shown}")
-    total = sum(wanted.values())
-    share = 100 * sum(right.values()) / max(1, total)
-    print(f"{sum(right.values())} of {total} cases in {len(names)} scripts pass: {share:.1f} %")
-    return 0
+        print(f"{name:48}{len(good):4} of {len(cases):4} {limit or ''}", flush=True)
+        if options.counts:
+            write_counts(options.counts, counts)
+    return counts, classes
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from agentsandbox.commands._files.backups import Backups
 from agentsandbox.commands._files.copying import (
@@ -55,7 +56,10 @@ class _Mover:
         except FileNotFoundError:
             existing = None
         except OSError as error:
-            ctx.warn(f"cannot stat {quote_always(target)}: {describe_os_error(error, '')}")
+            if not self._is_spared(target):
+                ctx.warn(f"cannot stat {quote_always(target)}: {describe_os_error(error, '')}")
+            return
+        if existing is None and self._is_spared(target):
             return
         if existing is not None:
             if not self._settle(source, target, info, existing):
@@ -74,6 +78,20 @@ class _Mover:
                     )
                     return
         self._rename(source, target, info, backup)
+
+    def _is_spared(self, target: str) -> bool:
+        """Whether -n or -b ends the move to a name with a slash behind what is no directory."""
+        if not target.endswith("/"):
+            return False
+        path = self.ctx.path(strip_slashes(target))
+        try:
+            is_link = self.ctx.fs.stat(path, follow=False).is_link
+        except OSError:
+            return False
+        if is_link and self.backups:
+            self.ctx.warn(f"cannot backup {quote_always(target)}: {os.strerror(errno.ENOTDIR)}")
+            return True
+        return self.interactive == "no-clobber"
 
     def _settle(self, source: str, target: str, info: Stat, existing: Stat) -> bool:
         """Whether an existing target may be replaced."""

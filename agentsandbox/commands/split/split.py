@@ -113,6 +113,7 @@ class _Chunks:
 
 def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: _Chunks) -> None:
     data = read_all(ctx.budget, source)
+    records: list[bytes] = []
     if chunks.kind == "r":
         records = (
             data.splitlines(keepends=True)
@@ -124,15 +125,28 @@ def _by_chunks(ctx: CommandContext, source: ByteReader, pieces: Pieces, chunks: 
         )
     else:
         parts = (data[start:stop] for start, stop in chunks.bounds(data))
-    for number, part in enumerate(parts, 1):
+    if chunks.only:
+        ctx.stdout.write(
+            b"".join(records[chunks.only - 1 :: chunks.count])
+            if chunks.kind == "r"
+            else _chunk(ctx, data, chunks)
+        )
+        return
+    for part in parts:
         ctx.budget.step()
-        if chunks.only:
-            if number == chunks.only:
-                ctx.stdout.write(part)
-                return
-        else:
-            pieces.open_next()
-            pieces.write(part)
+        pieces.open_next()
+        pieces.write(part)
+
+
+def _chunk(ctx: CommandContext, data: bytes, chunks: _Chunks) -> bytes:
+    """Return the chunk that `-n K/N` asks for; those behind the last byte are empty."""
+    for number, (start, stop) in enumerate(chunks.bounds(data), 1):
+        ctx.budget.step()
+        if number == chunks.only:
+            return data[start:stop]
+        if start >= len(data):
+            break
+    return b""
 
 
 # options

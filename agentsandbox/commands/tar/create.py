@@ -78,8 +78,7 @@ class Creation:
         """Archive one file; return the names below a directory."""
         options = self.options
         path = posixpath.join(directory, name)
-        shown = options.transformation.apply(name, self.ctx.budget)
-        shown = self._names.strip(shown)
+        shown = options.transformation.apply(self._names.strip(name), self.ctx.budget)
         try:
             info = self.ctx.fs.stat(path, follow=options.args.flag("dereference"))
         except OSError as error:
@@ -162,8 +161,8 @@ class Creation:
         earlier = self._linked.setdefault(info.ino, name)
         if earlier != name:
             member.kind, member.size = "hard", 0
-            earlier = self.options.transformation.apply(earlier, self.ctx.budget, "h")
-            member.link = self._names.strip(earlier, is_link=True)
+            earlier = self._names.strip(earlier, is_link=True)
+            member.link = self.options.transformation.apply(earlier, self.ctx.budget, "h")
 
     def _own(self, member: Member, info: Stat) -> None:
         options, owners = self.options, self._owners

@@ -7,10 +7,22 @@ import posixpath
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import (
+    FILE,
+    module_folder,
+    move_section,
+    read_modules,
+    refuse_linked_path,
+    remove_section,
+)
+from agentsandbox.git.nested import connect, enter_path, folder_of, uses_file
 from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec, is_safe_path
 from agentsandbox.git.pathspecs import normalized, parse_pathspec
+from agentsandbox.git.repository import is_repository
+from agentsandbox.git.status import Status
+from agentsandbox.git.superproject import absorb
 from agentsandbox.git.trees import flat_tree
 from agentsandbox.git.worktree import Worktree, mode_of, refuse_beyond_link, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
@@ -35,6 +47,8 @@ git add [<options>] [--] <pathspec>...
     --ignore-errors       go on after a file that cannot be read
     --ignore-missing      with -n: check whether missing files would be ignored
     --sparse              update files outside of the sparse checkout
+    --[no-]warn-embedded-repo
+                          warn when adding an embedded repository
     --chmod (+|-)x        set or clear the executable bit in the index
     --pathspec-from-file <file>
                           read the files from a file
@@ -113,10 +127,13 @@ def add(git: Invocation, words: list[str]) -> int:
         return 0
     wanted = parse_pathspec(git, operands) if operands else Pathspec()
     tree = Worktree(repository)
+    repository.refuse_locked_index()
     index = repository.index()
     for item in wanted.items:
         if item.literal:
             refuse_beyond_link(tree, item.path.rstrip(b"/"), item.given)
+    for item in wanted.items:
+        refuse_in_submodule(index, item.path, item.given)
     adder = _Adder(git, tree, index, options)
     untracked_mode = "no" if options.on("update") or options.on("renormalize") else "all"
     removal = not options.off("all") and not options.on("ignore-removal")
@@ -154,6 +171,16 @@ def add(git: Invocation, words: list[str]) -> int:
     if not options.on("dry-run"):
         repository.write_index(index)
     return 1 if adder.failed else 0
+
+
+def refuse_in_submodule(index: Index, path: bytes, given: str) -> None:
+    """Raise if a path is within a submodule."""
+    at = path.find(b"/")
+    while 0 <= at < len(path) - 1:
+        entry = index.get(path[:at])
+        if entry is not None and entry.mode == SUBMODULE:
+            raise Fatal(f"Pathspec '{given}' is in submodule '{decode(path[:at])}'")
+        at = path.find(b"/", at + 1)
 
 
 _HINT_IGNORED = "The following paths are ignored by one of your .gitignore files:\n"
@@ -217,7 +244,9 @@ class _Adder:
         self.loud = options.on("verbose") or self.dry
         self.intent = options.on("intent-to-add")
         self.ignore_errors = options.on("ignore-errors")
+        self.warns = options.on("warn-embedded-repo", True)
         self.failed = False
+        self.hinted = False
 
     def add(self, path: bytes) -> None:
         """Add or update a file."""
@@ -237,7 +266,7 @@ class _Adder:
             return
         mode = mode_of(info, file_mode=self.tree.file_mode, known=known.mode if known else 0)
         if self.intent and known is None:
-            entry = Entry(name, mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+            entry = Entry(name, mode, self.git.repository.objects.write("blob", b""))
             entry.intends = True
         else:
             try:
@@ -259,13 +288,11 @@ class _Adder:
         if head is None:
             self.git.error(f"'{shown}/' does not have a commit checked out")
             raise Fatal("adding files failed")
-        if self.index.get(name) is None and self.git.config.flag("advice.addembeddedrepo", True):
+        if not self.index.has_path(name) and self.warns:
             self.git.warn(f"adding embedded git repository: {shown}")
-            self.git.say(
-                "\n".join(
-                    f"hint: {line}" for line in _EMBEDDED.replace("{name}", shown).split("\n")
-                )
-            )
+            if not self.hinted:
+                self.git.hint(_EMBEDDED.replace("{name}", shown), "addEmbeddedRepo")
+                self.hinted = True
         entry = Entry(name, SUBMODULE, head)
         info = self.tree.stat(name)
         if info is not None:
@@ -321,9 +348,15 @@ def rm(git: Invocation, words: list[str]) -> int:
     index = repository.index()
     wanted = parse_pathspec(git, operands)
     paths: list[bytes] = []
+    submodules: set[bytes] = set()
     for entry in index:
-        if wanted.matches(entry.path) and (not paths or paths[-1] != entry.path):
+        if wanted.matches(entry.path, entry.mode == SUBMODULE) and (
+            not paths or paths[-1] != entry.path
+        ):
             paths.append(entry.path)
+            if entry.mode == SUBMODULE:
+                submodules.add(entry.path)
+                demand_staged_modules(tree, index)
     for item in wanted.items:
         if not item.matched:
             if not options.on("ignore-unmatch"):
@@ -337,6 +370,8 @@ def rm(git: Invocation, words: list[str]) -> int:
             and item.literal
         ) or (not options.on("r") and not item.path):
             raise Fatal(f"not removing '{item.given}' recursively without -r")
+    if not cached:
+        _absorb_folders(git, index, [path for path in paths if path in submodules])
     if not options.on("force"):
         problems = _refusals(git, tree, index, paths, cached)
         if problems:
@@ -349,10 +384,94 @@ def rm(git: Invocation, words: list[str]) -> int:
     if options.on("dry-run"):
         return 0
     if not cached:
+        staged = removed = False
         for path in paths:
-            tree.remove(path)
+            if path in submodules:
+                staged = _remove_submodule(git, tree, path) or staged
+                removed = True
+            elif tree.remove(path) or tree.stat(path) is None:
+                removed = True
+            elif not removed:
+                raise Fatal(f"git rm: '{decode(path)}': Is a directory")
+        if staged:
+            stage_modules(tree, index)
     repository.write_index(index)
     return 0
+
+
+# submodules
+
+
+def demand_staged_modules(tree: Worktree, index: Index) -> None:
+    """Raise if `.gitmodules` has changes that are not staged: they would be staged along."""
+    name = encode(FILE)
+    entry, info = index.get(name), tree.stat(name)
+    if entry is not None and info is not None and tree.is_changed(entry, info):
+        word = "please" if tree.repository.git.name == "rm" else "Please"
+        raise Fatal(f"{word} stage your changes to .gitmodules or stash them to proceed")
+
+
+def stage_modules(tree: Worktree, index: Index) -> None:
+    """Add `.gitmodules` to the index."""
+    name = encode(FILE)
+    info = tree.stat(name)
+    if info is None or not info.is_file:
+        raise Fatal("staging updated .gitmodules failed")
+    entry = Entry(name, mode_of(info, file_mode=tree.file_mode),
+                  tree.repository.objects.write("blob", tree.read(name, info)))  # fmt: skip
+    entry.remember(info)
+    index.set_replacing(entry)
+
+
+def _absorb_folders(git: Invocation, index: Index, paths: list[bytes]) -> None:
+    """Move the `.git` folders out of submodules that are to be removed."""
+    for path in paths:
+        name = decode(path)
+        where = git.repository.work_path(path)
+        entry = index.get(path) or index.get(path, 2)
+        if entry is None or not git.fs.is_dir(where) or not git.fs.listdir(where):
+            continue
+        refuse_linked_path(git, name)
+        if not _uses_files(git, name):
+            absorb(git, name)
+
+
+def _uses_files(git: Invocation, path: str) -> bool:
+    """Whether `.git` of a submodule, and of all within, is a file."""
+    if not uses_file(git.repository, path):
+        return False
+    inner = enter_path(git, path)
+    return all(
+        not inner.fs.is_dir(f"{inner.repository.work_path(entry.path)}/.git")
+        and (
+            folder_of(inner.repository, decode(entry.path)) is None
+            or git.budget.nested(lambda entry=entry: _uses_files(inner, decode(entry.path)))  # type: ignore[misc]
+        )
+        for entry in inner.repository.index()
+        if entry.mode == SUBMODULE
+    )
+
+
+def _would_lose(git: Invocation, path: str) -> bool:
+    """Whether a submodule has something that would be lost with its worktree."""
+    where = git.repository.work_path(encode(path))
+    refuse_linked_path(git, path)
+    if not git.fs.is_dir(where) or not git.fs.listdir(where):
+        return False
+    if not _uses_files(git, path):
+        return True
+    status = Status(enter_path(git, path), untracked="all", renames=False, ignore="none")
+    return bool(status.staged or status.conflicts or status.changed or status.scan.untracked)
+
+
+def _remove_submodule(git: Invocation, tree: Worktree, path: bytes) -> bool:
+    """Remove the worktree and the section of a submodule; return whether the section was there."""
+    where = tree.path(path)
+    refuse_linked_path(git, decode(path))
+    if git.fs.is_dir(where):
+        git.fs.remove_tree(where)
+    tree.prune(path)
+    return remove_section(git, decode(path))
 
 
 def _refusals(
@@ -368,17 +487,28 @@ def _refusals(
     for path in paths:
         entry = index.get(path)
         if entry is None:
-            continue
+            entry = index.get(path, 2)
+            where = tree.path(path)
+            if (
+                entry is None
+                or entry.mode != SUBMODULE
+                or (tree.fs.is_dir(where) and not tree.fs.listdir(where))
+            ):
+                continue
         info = tree.stat(path)
         if info is None:
             if not cached:
                 continue
+        elif info.is_dir and entry.mode != SUBMODULE:
+            continue
         changed = (
             info is not None
             and not info.is_dir
             and not (entry.is_fresh(info) and info.mtime < index.mtime)
             and tree.is_changed(entry, info)
         )
+        if info is not None and entry.mode == SUBMODULE:
+            changed = tree.is_changed(entry, info) or _would_lose(git, decode(path))
         old = base.get(path)
         differs = head is None or old is None or old != (entry.mode, entry.oid)
         if changed and differs:
@@ -428,6 +558,7 @@ def mv(git: Invocation, words: list[str]) -> int:
     index = repository.index()
     *sources, target = options.operands
     moves = _moves(git, tree, index, sources, target, options)
+    staged = False
     for source, destination, is_dir in moves:
         shown = f"Renaming {decode(source)} to {decode(destination)}"
         if options.on("verbose") or options.on("dry-run"):
@@ -435,6 +566,12 @@ def mv(git: Invocation, words: list[str]) -> int:
         if options.on("dry-run"):
             continue
         entries = index.below(source) if is_dir else list(index.stages(source).values())
+        nested = [
+            (entry, folder_of(repository, decode(entry.path)))
+            for entry in entries
+            if entry.mode == SUBMODULE
+        ]
+        files = [uses_file(repository, decode(entry.path)) for entry, _ in nested]
         unchanged = {entry.path for entry in entries if _is_unchanged(tree, entry)}
         try:
             git.fs.rename(tree.path(source), tree.path(destination))
@@ -452,9 +589,33 @@ def mv(git: Invocation, words: list[str]) -> int:
                 fresh.remember(info)
             index.set_replacing(fresh)
         tree.forget_parents()
+        for (entry, folder), is_file in zip(nested, files, strict=True):
+            moved = decode(destination + entry.path[len(source) :])
+            if move_section(git, decode(entry.path), moved):
+                staged = True
+            if folder is not None and is_file:
+                connect(git, moved, folder)
+                _reconnect(enter_path(git, moved))
+    if staged:
+        stage_modules(tree, index)
     if not options.on("dry-run"):
         repository.write_index(index)
     return 0
+
+
+def _reconnect(git: Invocation) -> None:
+    """Let the submodules of one that was moved know where they are now."""
+    for entry in git.repository.index():
+        if entry.mode == SUBMODULE:
+            path = decode(entry.path)
+            module = read_modules(git).at(path)
+            where = f"{git.repository.work_path(entry.path)}/.git"
+            if module is None or not git.fs.is_file(where):
+                continue
+            folder = module_folder(git.repository, module.name)
+            if is_repository(git.fs, folder):
+                connect(git, path, folder)
+                git.budget.nested(lambda path=path: _reconnect(enter_path(git, path)))  # type: ignore[misc]
 
 
 def _is_unchanged(tree: Worktree, entry: Entry) -> bool:
@@ -494,20 +655,25 @@ def _moves(
             name = encode(posixpath.basename(decode(source)))
             destination = goal + b"/" + name if goal else name
         info = tree.stat(source) if source else None
+        if options.on("dry-run"):
+            git.print(f"Checking rename of '{decode(source)}' to '{decode(destination)}'")
         problem = ""
         is_dir = False
         if info is None:
             problem = "bad source"
         elif destination == source or destination.startswith(source + b"/"):
             problem = "can not move directory into itself"
+        elif info.is_dir and tree.stat(destination) is not None:
+            problem = "cannot move directory over file"
         elif info.is_dir:
             is_dir = True
-            if index.get(source) is not None and index.get(source).mode == SUBMODULE:  # type: ignore[union-attr]
+            if index.has_path(source):
+                if any(each.mode != SUBMODULE for each in index.stages(source).values()):
+                    raise Fatal(f"Directory {decode(source)} is in index and no submodule?")
+                demand_staged_modules(tree, index)
                 is_dir = False
             elif not index.has_folder(source):
                 problem = "source directory is empty"
-            elif into and tree.stat(destination) is not None:
-                problem = "destination already exists"
         elif not index.has_path(source):
             problem = "not under version control"
         elif index.get(source) is None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.git.branches import create_branch, remove_branch_config, set_upstream
 from agentsandbox.git.commands.tagging import LIST_FILTERS, with_defaults
 from agentsandbox.git.diff.options import wants_color
@@ -15,7 +13,7 @@ from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.progress import detached_text, rebase_folder
 from agentsandbox.git.ref_format import RefFilter, RefFormat, sort_refs
 from agentsandbox.git.refs import is_branch_name
-from agentsandbox.git.revisions import Resolver, find_ref, upstream_of
+from agentsandbox.git.revisions import branch_named, find_ref, upstream_of
 from agentsandbox.git.worktrees import checked_out_elsewhere, linked_names, list_worktrees
 from agentsandbox.kernel.streams import encode
 
@@ -124,7 +122,8 @@ def branch(git: Invocation, words: list[str]) -> int:
         )
     if len(operands) > 2:
         raise BadUsage
-    start = operands[1] if len(operands) > 1 else "HEAD"
+    current = git.repository.branch().removeprefix("refs/heads/")
+    start = operands[1] if len(operands) > 1 else current or "HEAD"
     if options.get("track") == "inherit":
         raise Fatal("git branch --track=inherit is not supported in this sandbox")
     track = True if options.on("track") else False if options.off("track") else None
@@ -140,9 +139,7 @@ def _delete(git: Invocation, names: list[str], *, force: bool, remotes: bool, qu
     for word in names:
         name = word
         if not remotes:
-            number = re.fullmatch(r"@\{-(\d{1,6})\}|-", word)
-            if number is not None:
-                name = Resolver(git).nth_branch(int(number[1] or 1)) or word
+            name = branch_named(repository, "@{-1}" if word == "-" else word)
         full = prefix + name
         if not remotes and full == repository.branch():
             git.error(f"Cannot delete branch '{name}' checked out at '{repository.worktree}'")

@@ -131,10 +131,10 @@ def check_ref_format(git: Invocation, words: list[str]) -> int:
     if words[:1] == ["--branch"] and len(words) == 2:
         name = words[1]
         if name.startswith("@{-") and git.find_repository() is not None:
-            from agentsandbox.git.revisions import Resolver
+            from agentsandbox.git.revisions import nth_branch
 
             found = re.fullmatch(r"@\{-([0-9]{1,6})\}", name)
-            branch = Resolver(git).nth_branch(int(found[1])) if found is not None else None
+            branch = nth_branch(git.repository, int(found[1])) if found is not None else None
             name = branch.removeprefix("refs/heads/") if branch else name
         if not is_branch_name(name):
             raise Fatal(f"'{words[1]}' is not a valid branch name")

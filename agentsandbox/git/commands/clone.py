@@ -11,8 +11,9 @@ from agentsandbox.git.config import normal_key, with_value
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.nested import enter, run_git
 from agentsandbox.git.objects import NULL
-from agentsandbox.git.options import Options, parse_options, refuse_absent
+from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.packing import copy_store
 from agentsandbox.git.refs import is_branch_name, is_ref_name
 from agentsandbox.git.remotes import (
@@ -25,7 +26,7 @@ from agentsandbox.git.remotes import (
     shallow_of,
 )
 from agentsandbox.git.repository import Repository
-from agentsandbox.git.transports import open_peer
+from agentsandbox.git.transports import check_allowed, open_peer
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.kernel.streams import encode
 
@@ -44,18 +45,31 @@ git clone [<options>] [--] <repo> [<dir>]
     -s, --shared          share the objects of a local repository
     --recurse-submodules[=<pathspec>]
                           clone submodules too
+    --recursive[=<pathspec>]
+                          the same
+    --[no-]shallow-submodules
+                          clone only the last commit of submodules
+    --remote-submodules   take submodules from their remote's branches
     -j, --jobs <n>        submodules cloned at a time
     -o, --origin <name>   use another name than 'origin'
     -b, --branch <branch> check out another branch than the remote's
     --depth <depth>       clone only the last commits
     --single-branch       clone only one branch
     --no-tags             clone no tags
+    --template <template-directory>
+                          a folder with the files of a new repository
     --separate-git-dir <gitdir>
                           keep the repository in another folder
     -c, --config <key=value>
                           set a key in the new repository
 """,
 }
+
+
+_NOT_CHECKED_OUT = """warning: Clone succeeded, but checkout failed.
+You can inspect what was checked out with 'git status'
+and retry with 'git restore --source=HEAD :/'
+"""
 
 
 class Source:
@@ -69,7 +83,7 @@ class Source:
             found = find_repository_at(git, word)
         self.is_path = found is not None
         if found is not None:
-            self.url = posixpath.normpath(git.path(word))
+            self.url = git.path(word)
             self.peer: Peer = LocalPeer(found, self.url)
         else:
             remote = find_remote(git, word)
@@ -78,13 +92,15 @@ class Source:
             is_file = git.fs.is_file(git.path(word))
             if word not in git.ctx.host.git_remotes and "://" not in self._remote_url:
                 if is_file:
-                    self.url = posixpath.normpath(git.path(word))
+                    self.url = git.path(word)
                 elif not re.match(r"[^/]*:", self._remote_url):
                     raise Fatal(f"repository '{word}' does not exist")
 
     def open(self, git: Invocation) -> Peer:
         """Return the other side."""
-        if not self.is_path:
+        if self.is_path:
+            check_allowed(git, self.word)
+        else:
             self.peer = open_peer(git, self._remote_url)
         return self.peer
 
@@ -131,9 +147,6 @@ def clone(git: Invocation, words: list[str]) -> int:
 
 
 def _refuse(options: Options) -> None:
-    refuse_absent(options, "clone", ("shared",))
-    if options.given("recurse-submodules"):
-        raise Fatal("git clone --recurse-submodules is not supported in this sandbox")
     if options.on("bare") and options.given("separate-git-dir"):
         raise Fatal("options '--bare' and '--separate-git-dir' cannot be used together")
 
@@ -189,7 +202,9 @@ def _clone(
     quiet = options.on("quiet")
     peer = source.open(git)
     refs = peer.refs()
-    make_repository(git, folder, bare=worktree is None, branch="master")
+    make_repository(
+        git, folder, bare=worktree is None, branch="master", template=options.get("template")
+    )
     if worktree is not None and folder != f"{worktree}/.git":
         git.fs.write_text(f"{worktree}/.git", f"gitdir: {folder}\n")
     wanted = options.text("branch")
@@ -206,7 +221,10 @@ def _clone(
     git.use(repository)
     local = peer.local()
     if source.is_path and local is not None:
-        copy_store(local, repository)
+        if options.on("shared"):
+            repository.write_file("objects/info/alternates", f"{local.objects.folder}\n")
+        else:
+            copy_store(local, repository)
         change_shallow(repository, shallow_of(local), set())
     elif refs:
         tips = [*mapped.values(), *([refs["HEAD"]] if "HEAD" in refs and not single else [])]
@@ -235,10 +253,31 @@ def _clone(
         return 0
     if not repository.branch() and not quiet and git.config.flag("advice.detachedhead", True):
         git.say(DETACHED.replace("{name}", commit))
-    switch_trees(
+    if switch_trees(
         git, None, objects.commit(commit).tree, action="checkout", reset=True, one_way=True
-    )
-    return run_hook(repository, "post-checkout", NULL, commit, "1")
+    ):
+        git.say(f"fatal: unable to checkout working tree\n{_NOT_CHECKED_OUT}")
+        return 128
+    status = run_hook(repository, "post-checkout", NULL, commit, "1")
+    if status or not active_submodules(options):
+        return status
+    words = ["submodule", "update", "--require-init", "--recursive"]
+    if options.on("shallow-submodules"):
+        words.append("--depth=1")
+    words += ["--remote", "--no-fetch"] * options.on("remote-submodules")
+    words += ["--quiet"] * quiet
+    if options.on("single-branch"):
+        words.append("--single-branch")
+    return run_git(enter(git, worktree), words)
+
+
+def active_submodules(options: Options) -> list[str]:
+    """Return the pathspecs of the submodules to clone too; none by default."""
+    found: list[str] = []
+    for name, value, negated in options.order:
+        if name in ("recurse-submodules", "recursive"):
+            found = [] if negated else [*found, "." if value is None else value]
+    return list(dict.fromkeys(found))
 
 
 def _head_of(git: Invocation, peer: Peer, refs: dict[str, str]) -> str:
@@ -311,6 +350,7 @@ def _configure(
     for word in options.all("config"):
         key, equals, value = word.partition("=")
         values.append((key, value if equals else "true"))
+    values += [("submodule.active", word) for word in active_submodules(options)]
     values.append((f"remote.{origin}.url", source.url))
     if options.on("no-tags"):
         values.append((f"remote.{origin}.tagOpt", "--no-tags"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
+from agentsandbox.git.config import read_text, with_value
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.options import parse_options
@@ -51,34 +52,75 @@ _EXCLUDE = """# git ls-files --others --exclude-from=.git/info/exclude
 
 
 def make_repository(
-    git: Invocation, folder: str, *, bare: bool, branch: str, worktree: str | None = None
+    git: Invocation,
+    folder: str,
+    *,
+    bare: bool,
+    branch: str,
+    worktree: str | None = None,
+    template: str | None = None,
 ) -> None:
-    """Make the files of a new repository, those that are missing."""
+    """Make the files of a new repository, those that are missing.
+
+    template  the folder whose files are copied, "" for none; by default the setting and git's own
+    """
     fs, umask = git.fs, git.ctx.umask
     mode, permissions = 0o777 & ~umask, 0o666 & ~umask
-    for name in (
-        "",
-        "/objects/info",
-        "/objects/pack",
-        "/refs/heads",
-        "/refs/tags",
-        "/hooks",
-        "/info",
-        "/branches",
-    ):
+    for name in ("", "/objects/info", "/objects/pack", "/refs/heads", "/refs/tags"):
         fs.makedirs(folder + name, mode)
+    if template is None:
+        template = git.env.get("GIT_TEMPLATE_DIR")
+    if template is None:
+        config = load_config(git, None)
+        setting = config.get("init.templatedir")
+        template = config.expand(setting) if setting else None
     texts = {
         "HEAD": f"ref: refs/heads/{branch}\n",
-        "description": _DESCRIPTION,
-        "info/exclude": _EXCLUDE,
         "config": "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n"
         f"\tbare = {'true' if bare else 'false'}\n"
         + ("" if bare else "\tlogallrefupdates = true\n")
         + ("" if worktree is None else f"\tworktree = {worktree}\n"),
     }
+    if template is None:
+        texts |= {"description": _DESCRIPTION, "info/exclude": _EXCLUDE}
+        for name in ("/hooks", "/info", "/branches"):
+            fs.makedirs(folder + name, mode)
+    elif template:
+        _copy_template(git, git.path(template), folder, template)
     for name, text in texts.items():
         if not fs.exists(f"{folder}/{name}", follow=False):
             fs.write_bytes(f"{folder}/{name}", encode(text), permissions=permissions)
+        elif name == "config" and template:
+            before = read_text(fs, f"{folder}/config")
+            for key, value in (("core.repositoryformatversion", "0"), ("core.filemode", "true"),
+                               ("core.bare", "true" if bare else "false")):  # fmt: skip
+                before, _ = with_value(before, key, value, lambda each: True, replace_all=True)
+            fs.write_bytes(f"{folder}/config", encode(before), permissions=permissions)
+
+
+def _copy_template(git: Invocation, source: str, folder: str, shown: str) -> None:
+    """Copy the files of a template that a repository does not have; hidden ones are left out."""
+    fs = git.fs
+    if not fs.is_dir(source):
+        git.warn(f"templates not found in {shown}")
+        return
+    for here, folders, files in fs.walk(source):
+        base = here[len(source) :].rstrip("/")
+        if any(part.startswith(".") for part in base.split("/")):
+            continue
+        for name in [*folders, *files]:
+            git.budget.step()
+            target, child = f"{folder}{base}/{name}", f"{here}/{name}"
+            if name.startswith(".") or fs.exists(target, follow=False):
+                continue
+            info = fs.stat(child, follow=False)
+            if info.is_dir:
+                fs.makedirs(target, 0o777 & ~git.ctx.umask)
+            elif info.is_link:
+                fs.symlink(fs.readlink(child), target)
+            else:
+                permissions = (0o777 if info.mode & 0o100 else 0o666) & ~git.ctx.umask
+                fs.write_bytes(target, fs.read_bytes(child), permissions=permissions)
 
 
 def init(git: Invocation, words: list[str]) -> int:
@@ -90,8 +132,6 @@ def init(git: Invocation, words: list[str]) -> int:
         raise Fatal("git init --shared is not supported in this sandbox: there is one user")
     if options.text("object-format", "sha1") != "sha1":
         raise Fatal("repositories with SHA-256 names are not supported in this sandbox")
-    if options.text("template"):
-        raise Fatal("git init --template is not supported in this sandbox")
     bare = options.on("bare") or (
         "GIT_DIR" in git.env and any(key == "core.bare" for key, _ in git.settings)
     )
@@ -130,7 +170,7 @@ def init(git: Invocation, words: list[str]) -> int:
         raise Fatal(f"invalid initial branch name: '{branch}'")
     if again and options.given("initial-branch"):
         git.warn(f"re-init: ignored --initial-branch={branch}")
-    make_repository(git, folder, bare=bare, branch=branch)
+    make_repository(git, folder, bare=bare, branch=branch, template=options.get("template"))
     if separate is not None:
         git.fs.write_text(f"{top}/.git", f"gitdir: {folder}\n")
     if not options.on("quiet"):

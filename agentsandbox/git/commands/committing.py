@@ -11,7 +11,7 @@ from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.hooks import hook_path, run_hook
 from agentsandbox.git.index import Entry, Index, parse_index
 from agentsandbox.git.invocation import Invocation
-from agentsandbox.git.objects import format_commit
+from agentsandbox.git.objects import SUBMODULE, format_commit
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec
 from agentsandbox.git.pathspecs import parse_pathspec
@@ -20,8 +20,15 @@ from agentsandbox.git.progress import whence
 from agentsandbox.git.repository import Repository, clean_name
 from agentsandbox.git.revisions import resolve_commit
 from agentsandbox.git.status import Status, StatusPrinter
-from agentsandbox.git.texts import SCISSORS, clean_message, strip_space, subject_of
-from agentsandbox.git.trailers import trailer_block
+from agentsandbox.git.texts import (
+    before_scissors,
+    body_of,
+    clean_message,
+    strip_space,
+    subject_of,
+)
+from agentsandbox.git.trailer_edits import TrailerEdits, TrailerOptions
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.trees import diff_index, index_of_tree, write_index_tree
 from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
@@ -101,6 +108,10 @@ class _Committing:
         self.whence = whence(repository)
         self.index: Index
         self.tree_index: Index
+        self.fixup = ("", "")
+        """What `--fixup` makes ("fixup", "amend" or "reword"), and for which commit."""
+        self.as_it_was = False
+        """Whether the commit takes nothing of what is staged."""
         if self.amend:
             if self.head is None:
                 raise Fatal("You have nothing to amend.")
@@ -121,25 +132,17 @@ class _Committing:
                 raise Fatal(f"git commit --{name} needs a terminal; stage the changes with git add")
         if options.on("gpg-sign"):
             raise Fatal("commits are not signed in this sandbox: it keeps no keys")
-        given = [
-            name
-            for name in ("file", "reuse-message", "reedit-message", "fixup")
-            if options.given(name)
-        ]
-        if len(given) > 1:
-            raise Fatal(
-                "options '-C', '-c', '-F', and '--fixup' cannot be used together"
-                if len(given) > 3
-                else f"options '{_letter(given[0])}' and '{_letter(given[1])}' cannot be used "
-                "together"
-            )
-        if options.given("message"):
-            for name in ("file", "reuse-message", "reedit-message"):
-                if options.given(name):
-                    raise Fatal(f"options '-m' and '{_letter(name)}' cannot be used together")
-        modes = [name for name in ("all", "include", "only") if options.on(name)]
-        if len(modes) > 1:
-            raise Fatal("Only one of --include/--only/--all/--interactive/--patch can be used.")
+        if options.given("fixup") and options.given("squash"):
+            raise Fatal("options '--squash' and '--fixup' cannot be used together")
+        self._refuse_together(
+            ("reuse-message", "-C"), ("reedit-message", "-c"), ("file", "-F"), ("fixup", "--fixup")
+        )
+        self._refuse_together(
+            ("message", "-m"), ("reedit-message", "-c"), ("reuse-message", "-C"), ("file", "-F")
+        )
+        self._refuse_together(
+            ("include", "-i/--include"), ("only", "-o/--only"), ("all", "-a/--all")
+        )
         if options.on("reset-author") and options.given("author"):
             raise Fatal("options '--reset-author' and '--author' cannot be used together")
         if options.on("reset-author") and not (
@@ -149,6 +152,40 @@ class _Committing:
         cleanup = options.get("cleanup")
         if cleanup not in (None, "default", "strip", "whitespace", "verbatim", "scissors"):
             raise Fatal(f"Invalid cleanup mode {cleanup}")
+
+    def _refuse_together(self, *pairs: tuple[str, str]) -> None:
+        shown = [f"'{letter}'" for name, letter in pairs if self.options.given(name)]
+        if len(shown) > 1:
+            last = "and" if len(shown) == 2 else ", and"
+            text = f"{', '.join(shown[:-1])}{' ' if len(shown) == 2 else ''}{last} {shown[-1]}"
+            raise Fatal(f"options {text} cannot be used together")
+
+    def _check_fixup(self, words: list[str]) -> None:
+        """Take `--fixup` apart; reword takes no files and no changes."""
+        options = self.options
+        if not options.given("fixup"):
+            return
+        text = options.text("fixup")
+        kind, colon, name = text.partition(":")
+        if not (colon and kind.isalpha() and kind.isascii()):
+            self.fixup = ("fixup", text)
+            return
+        if kind not in ("amend", "reword"):
+            raise Fatal(f"unknown option: --fixup={kind}:{name}")
+        if options.given("message"):
+            raise Fatal(f"options '-m' and '--fixup:{kind}' cannot be used together")
+        self.fixup = (kind, name)
+        if kind == "amend":
+            return
+        if self.whence != "commit":
+            raise Fatal(f"You are in the middle of a {self.whence} -- cannot reword.")
+        if words:
+            raise Fatal(f"reword option of '--fixup' and path '{words[0]}' cannot be used together")
+        if any(options.on(each) for each in ("all", "include", "only")):
+            raise Fatal(
+                "reword option of '--fixup' and '--patch/--interactive/--all/--include/--only' "
+                "cannot be used together"
+            )
 
     def _message_source(self) -> str | None:
         """Return the commit whose author and message are taken, None without one."""
@@ -161,10 +198,13 @@ class _Committing:
         # long: git's order of steps
         git, options, repository = self.git, self.options, self.repository
         words = pathspec_words(git, options)
-        if (
-            (options.on("only") or options.on("include"))
-            and not words
-            and not (options.on("only") and self.amend)
+        self._check_fixup(words)
+        self.as_it_was = not words and (options.on("only") or self.fixup[0] == "reword")
+        if (options.on("include") and not words) or (
+            self.as_it_was
+            and not self.amend
+            and not options.on("allow-empty")
+            and self.fixup[0] not in ("amend", "reword")
         ):
             raise Fatal("No paths with --include/--only does not make sense.")
         if options.on("all") and words:
@@ -254,6 +294,9 @@ class _Committing:
             for path in sorted(paths):
                 self._take(path, tree, self.index, partial)
             self.tree_index = partial
+        elif self.as_it_was:
+            base = repository.objects.commit(self.head).tree if self.head is not None else None
+            self.tree_index = index_of_tree(repository, base, self.index)
         else:
             scan = scan_worktree(tree, self.index)
             del scan
@@ -277,12 +320,20 @@ class _Committing:
     def _take(self, path: bytes, tree: Worktree, index: Index, other: Index) -> None:
         """Put a file as it is in the worktree into two indexes."""
         info = tree.stat(path)
+        known = index.get(path)
+        if info is not None and info.is_dir and known is not None and known.mode == SUBMODULE:
+            head = tree.head_of_nested(path)
+            entry = Entry(path, SUBMODULE, known.oid if head is None else head)
+            entry.remember(info)
+            index.set_replacing(entry)
+            if other is not index:
+                other.set_replacing(entry)
+            return
         if info is None or info.is_dir:
-            if info is None or index.get(path) is None:
+            if info is None or known is None:
                 index.remove(path)
                 other.remove(path)
             return
-        known = index.get(path)
         mode = mode_of(info, file_mode=tree.file_mode, known=known.mode if known else 0)
         data = tree.read(path, info, known=known.oid if known else None)
         entry = Entry(path, mode, self.repository.objects.write("blob", data))
@@ -310,7 +361,7 @@ class _Committing:
         name = mail = None
         date = None
         if self.source is not None and not options.on("reset-author"):
-            person = Person(self.repository.objects.commit(self.source).author)
+            person = Person(self.repository.readable(self.source).author)
             name, mail = person.name, person.mail
             date = f"@{person.seconds} {person.zone:+05d}"
         given = options.get("author")
@@ -363,8 +414,7 @@ class _Committing:
             return options.on("edit")
         if options.given("reedit-message"):
             return True
-        fixup = options.text("fixup")
-        if options.given("fixup") and not fixup.startswith(("amend:", "reword:")):
+        if self.fixup[0] == "fixup":
             return False
         return not any(options.given(name) for name in ("message", "file", "reuse-message"))
 
@@ -373,10 +423,11 @@ class _Committing:
         git, options, repository = self.git, self.options, self.repository
         text = b""
         self.hook_source: tuple[str, ...] = ()
-        if options.given("message"):
-            text = encode("\n\n".join(_completed(options.all("message"))))
-            if text and not text.endswith(b"\n"):
-                text += b"\n"
+        given = encode("\n\n".join(_completed(options.all("message"))))
+        if given and not given.endswith(b"\n"):
+            given += b"\n"
+        if options.given("message") and not self.fixup[0]:
+            text = given
             self.hook_source = ("message",)
         elif options.given("file"):
             name = options.text("file")
@@ -388,23 +439,21 @@ class _Committing:
                 except OSError as error:
                     raise Fatal(f"could not read log file '{name}': {error.strerror}") from None
             self.hook_source = ("message",)
-        elif options.given("fixup"):
-            text = self._fixup(options.text("fixup"))
-            self.hook_source = ("message",)
         elif options.given("reuse-message") or options.given("reedit-message"):
             assert self.source is not None
-            text = repository.objects.commit(self.source).message
+            text = repository.readable(self.source).message.lstrip(b"\n")
             self.hook_source = ("commit", self.source)
+        elif self.fixup[0]:
+            text = self._fixup(given)
+            self.hook_source = ("message",)
         elif self.amend:
             assert self.head is not None
-            text = repository.objects.commit(self.head).message
+            text = repository.readable(self.head).message.lstrip(b"\n")
             self.hook_source = ("commit", "HEAD")
         elif (merge := repository.read_file("MERGE_MSG")) is not None:
-            text = encode(merge)
             squash = repository.read_file("SQUASH_MSG")
-            if squash is not None:
-                text = encode(squash) + text
-            self.hook_source = ("merge",)
+            text = encode((squash or "") + merge)
+            self.hook_source = ("merge",) if squash is None else ("squash",)
         elif (squash := repository.read_file("SQUASH_MSG")) is not None:
             text = encode(squash)
             self.hook_source = ("squash",)
@@ -416,31 +465,51 @@ class _Committing:
                 raise Fatal(f"could not read '{template}': {error.strerror}") from None
             self.template = text
             self.hook_source = ("template",)
+        elif self.whence != "commit":
+            self.hook_source = (
+                ("merge",) if self.whence == "merge" else ("commit", "CHERRY_PICK_HEAD")
+            )
         if options.given("squash"):
-            commit = resolve_commit(git, options.text("squash"))
-            subject = subject_of(repository.objects.commit(commit).message)
-            text = b"squash! " + subject + b"\n\n" + text
-        for trailer in options.all("trailer"):
-            parts = re.split("[=:]", trailer, maxsplit=1)
-            shown = f"{parts[0].rstrip()}: {parts[1].lstrip()}" if len(parts) > 1 else trailer
-            text = with_trailer(text, encode(shown))
+            text = self._squash_line() + text
+            self.hook_source = ("message", "")
+        if self._mode() != "verbatim" and self.template is None:
+            text = strip_space(text)
         if options.on("signoff"):
             ident = repository.ident("committer").rpartition(b">")[0] + b">"
             text = with_trailer(text, b"Signed-off-by: " + ident)
         return text
 
+    def _squash_line(self) -> bytes:
+        name = self.options.text("squash")
+        if name == (self.options.get("reuse-message") or self.options.get("reedit-message")):
+            return b"squash! "
+        commit = resolve_commit(self.git, name, f"could not lookup commit {name}")
+        subject = subject_of(self.repository.readable(commit).message)
+        return b"squash! " + subject + b"\n\n"
+
+    def _with_trailers(self, text: bytes) -> bytes:
+        """Return the text for the editor with the trailers of the command line."""
+        new = self.options.all("trailer")
+        if not new:
+            return text
+        edits = TrailerOptions()
+        edits.divides = False
+        for trailer in new:
+            edits.add(trailer)
+        return TrailerEdits(self.git, edits).apply(text)
+
     template: bytes | None = None
 
-    def _fixup(self, text: str) -> bytes:
-        kind, colon, name = text.partition(":")
-        if not colon or kind not in ("amend", "reword"):
-            kind, name = "fixup", text
-        commit = self.repository.objects.commit(resolve_commit(self.git, name))
-        subject = subject_of(commit.message)
+    def _fixup(self, given: bytes) -> bytes:
+        """Return the message of `--fixup`, with what `-m` says."""
+        kind, name = self.fixup
+        oid = resolve_commit(self.git, name, f"could not lookup commit {name}")
+        message = self.repository.readable(oid).message
+        subject = subject_of(message)
         if kind == "fixup":
-            body = "\n\n".join(_completed(self.options.all("message")))
-            return b"fixup! " + subject + b"\n" + (encode(f"\n{body}") if body else b"")
-        return b"amend! " + subject + b"\n\n" + commit.message
+            return b"fixup! " + subject + b"\n\n" + given
+        body = body_of(message) if subject.startswith(b"amend! ") else message
+        return b"amend! " + subject + b"\n\n" + body
 
     def _mode(self) -> str:
         mode = self.options.text("cleanup") or self.git.config.get("commit.cleanup", "default")
@@ -456,10 +525,10 @@ class _Committing:
         mode = self._mode()
         edits = self._edits()
         text = message
-        if mode != "verbatim" and (edits or self.options.on("signoff")):
-            text = strip_space(message) if mode != "verbatim" else message
-        if edits:
+        self.character = self._comment_character(message)
+        if edits and self.options.on("status", default=git.config.flag("commit.status", True)):
             text += self._comments(mode)
+        text = self._with_trailers(text)
         repository.write_file("COMMIT_EDITMSG", text)
         if run_hook(
             repository,
@@ -476,83 +545,102 @@ class _Committing:
         ):
             raise Quit(1)
         text = git.fs.read_bytes(repository.file("COMMIT_EDITMSG"))
-        if self.options.on("verbose") and mode != "verbatim":
-            at = text.find(b"\n" + SCISSORS)
-            if at >= 0:
-                text = text[: at + 1]
-        cleaned = clean_message(text, mode, encode(self._comment_character()))
-        if self.template is not None and edits and cleaned == strip_space(self.template, b"#"):
-            git.say("Aborting commit; you did not edit the message.")
-            raise Quit(1)
-        if not cleaned.strip() and not self.options.on("allow-empty-message"):
+        character = encode(self.character)
+        if self._verbosity():
+            text = before_scissors(text, character)
+        cleaned = clean_message(text, mode, character)
+        if self.options.on("allow-empty-message"):
+            return cleaned
+        if (mode != "verbatim" or not cleaned) and not _has_text(cleaned):
             git.say("Aborting commit due to empty commit message.")
             raise Quit(1)
-        if not _has_text(cleaned) and not self.options.on("allow-empty-message"):
-            git.say("Aborting commit due to empty commit message.")
+        if self.template is not None and (mode != "verbatim" or not cleaned):
+            template = clean_message(self.template, "strip" if mode == "strip" else "", character)
+            if template and not _has_text(cleaned.removeprefix(template)):
+                git.say("Aborting commit; you did not edit the message.")
+                raise Quit(1)
+        if self.fixup[0] and cleaned.startswith(b"amend! ") and not _has_text(body_of(cleaned)):
+            git.say("Aborting commit due to empty commit message body.")
             raise Quit(1)
         return cleaned
 
-    def _comment_character(self) -> str:
+    def _verbosity(self) -> int:
+        """Return how much of the changes the editor shows: 0, 1 or 2."""
+        if self.options.given("verbose"):
+            return self.options.count("verbose")
+        text = self.git.config.get("commit.verbose")
+        if not text:
+            return 0
+        if re.fullmatch(r"-?[0-9]{1,6}", text):
+            return max(0, int(text))
+        return int(self.git.config.flag("commit.verbose"))
+
+    def _comment_character(self, message: bytes) -> str:
         found = self.git.config.get("core.commentchar", "#")
-        return found if len(found) == 1 else "#"
+        if found.lower() != "auto":
+            return found if len(found) == 1 else "#"
+        first = {line[:1] for line in message.split(b"\n")}
+        for candidate in "#;@!$%^&|:":
+            if encode(candidate) not in first:
+                return candidate
+        raise Fatal(
+            "unable to select a comment character that is not used\nin the current commit message"
+        )
 
     def _comments(self, mode: str) -> bytes:
+        # long: the parts of the comment, in git's order
         git = self.git
-        character = self._comment_character()
-        if self.options.off("status"):
-            return b""
-        lines = ["\n"]
+        character = self.character
+        cut = encode(commented(_CUT, character))
+        has_cut = mode == "scissors"
+        parts = []
+        if self.whence != "commit":
+            parts += [cut] * has_cut
+            head = "MERGE_HEAD" if self.whence == "merge" else "CHERRY_PICK_HEAD"
+            what = "merge" if self.whence == "merge" else "cherry-pick"
+            parts.append(encode(commented(_in_progress(what, head), character) + "\n"))
+        parts.append(b"\n")
+        may_be_empty = self.options.on("allow-empty-message")
         if mode == "strip":
-            lines.append(
-                f"{character} Please enter the commit message for your changes. Lines "
-                f"starting\n{character} with '{character}' will be ignored, and an empty "
-                "message aborts the commit.\n"
-            )
+            end = "." if may_be_empty else ", and an empty message aborts the commit."
+            parts.append(encode(commented(_hint(character, "ignored" + end), character)))
+        elif has_cut:
+            parts += [cut] * (self.whence == "commit")
         else:
-            lines.append(
-                f"{character} Please enter the commit message for your changes. Lines "
-                f"starting\n{character} with '{character}' will be kept; you may remove "
-                "them yourself if you want to.\n"
-                f"{character} An empty message aborts the commit.\n"
-            )
+            end = "kept; you may remove them yourself if you want to."
+            end += "" if may_be_empty else "\nAn empty message aborts the commit."
+            parts.append(encode(commented(_hint(character, end), character)))
         author = self._author()
         committer = self.repository.ident("committer")
-        extra = ""
+        lines = []
         if author.rpartition(b">")[0] != committer.rpartition(b">")[0]:
-            extra += f"{character}\n{character} Author:    {decode(author.rpartition(b'> ')[0])}>\n"
+            lines.append(f"Author:    {decode(author.rpartition(b'> ')[0])}>\n")
         if self._shows_date():
-            extra += "" if extra else f"{character}\n"
-            extra += f"{character} Date:      {self._date_text(author)}\n"
-        lines.append(extra + f"{character}\n")
+            lines.append(f"Date:      {self._date_text(author)}\n")
+        text = "".join([f"{'' if number else chr(10)}{line}" for number, line in enumerate(lines)])
+        parts.append(encode(commented(text + "\n", character)))
         if self.tree_index is self.index:
             self.repository.write_index(self.index)
         status = Status(git, base=(self._base(),))
         printer = StatusPrinter(status, comment=character)
         printer.whence = self.whence
         printer.amend = self.amend
-        lines.append(printer.long())
-        text = encode("".join(lines))
-        if self.options.on("verbose"):
-            text += SCISSORS + encode(
-                f"{character} Do not modify or remove the line above.\n"
-                f"{character} Everything below it will be ignored.\n"
-            )
-            text += self._verbose_diff()
-        return text
+        parts.append(encode(printer.long()))
+        printer.lines.clear()
+        if self._verbosity():
+            if not has_cut:
+                parts.append(cut)
+            parts.append(self._verbose_diff(printer))
+        return b"".join(parts)
 
-    def _verbose_diff(self) -> bytes:
-        from agentsandbox.git.diff.options import DiffOptions
-        from agentsandbox.git.diff.printing import DiffPrinter
-
-        options = DiffOptions()
-        options.formats.add("patch")
-        options.color = "never"
-        options.configure(self.git)
-        printer = DiffPrinter(self.git, options)
-        self.git.flush()
+    def _verbose_diff(self, printer: StatusPrinter) -> bytes:
+        """Return what is committed as a patch; twice `-v`: also what is not."""
         base = self._base()
         tree = self.repository.objects.commit(base).tree if base is not None else None
-        printer.print(printer.prepare(diff_index(self.repository, tree, self.tree_index)))
+        self.git.flush()
+        printer.verbose(
+            diff_index(self.repository, tree, self.tree_index), twice=self._verbosity() > 1
+        )
         data = b"".join(self.git._out)
         self.git._out.clear()
         return data
@@ -596,7 +684,7 @@ class _Committing:
         if (
             self.options.on("allow-empty")
             or self.whence == "merge"
-            or (self.options.given("fixup") and (self.options.text("fixup").startswith("reword:")))
+            or self.fixup[0] in ("amend", "reword")
         ):
             return None
         base = self._base()
@@ -610,7 +698,10 @@ class _Committing:
         if self.amend and base is not None:
             pass
         self._write_index()
-        self._print_status()
+        if self.tree_index is self.index:
+            self._print_status()
+        else:
+            self._dry_run()
         if self.amend:
             self.git.say(
                 "You asked to amend the most recent commit, but doing so would make\n"
@@ -706,6 +797,36 @@ class _Committing:
             apply_autostash(git, "MERGE_AUTOSTASH")
 
 
+_CUT = """------------------------ >8 ------------------------
+Do not modify or remove the line above.
+Everything below it will be ignored.
+"""
+
+
+def _in_progress(what: str, head: str) -> str:
+    return (
+        f"\nIt looks like you may be committing a {what}.\nIf this is not correct, please run\n"
+        f"\tgit update-ref -d {head}\nand try again.\n"
+    )
+
+
+def _hint(character: str, what: str) -> str:
+    return (
+        "Please enter the commit message for your changes. Lines starting\n"
+        f"with '{character}' will be {what}\n"
+    )
+
+
+def commented(text: str, character: str) -> str:
+    """Return lines as a comment; no blank comes before a tab."""
+    return "".join(
+        [
+            f"{character}{'' if line[0] in chr(10) + chr(9) else ' '}{line}"
+            for line in text.splitlines(keepends=True)
+        ]
+    )
+
+
 _EMPTY_PICK = """The previous cherry-pick is now empty, possibly due to conflict resolution.
 If you wish to commit it anyway, use:
 
@@ -721,10 +842,6 @@ def _completed(texts: list[str]) -> list[str]:
     ]
 
 
-def _letter(name: str) -> str:
-    return {"file": "-F", "reuse-message": "-C", "reedit-message": "-c"}.get(name, f"--{name}")
-
-
 def _shown(repository: Repository, name: str) -> str:
     """Return the path of a file of `.git` as hooks get it."""
     top = (repository.worktree or "").rstrip("/")
@@ -737,17 +854,6 @@ def _has_text(message: bytes) -> bool:
     return any(
         line.strip() and not line.startswith(b"Signed-off-by: ") for line in message.split(b"\n")
     )
-
-
-def with_trailer(message: bytes, trailer: bytes) -> bytes:
-    """Return a message with a trailer at its end, unless it is there."""
-    body = message.rstrip(b"\n")
-    lines = trailer_block(message)
-    if lines and lines[-1] == decode(trailer):
-        return body + b"\n"
-    if not body:
-        return b"\n" + trailer + b"\n" if not message else b"\n\n" + trailer + b"\n"
-    return body + (b"\n" if lines else b"\n\n") + trailer + b"\n"
 
 
 def print_summary(git: Invocation, oid: str, *, is_initial: bool, date: bool) -> None:

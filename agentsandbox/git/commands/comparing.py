@@ -6,10 +6,12 @@ from agentsandbox.git.diff.options import DiffOptions, refuse_drivers
 from agentsandbox.git.diff.printing import DiffPrinter
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import checked_rule
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.paths import Pathspec
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.revisions import Revisions, verify_filename, verify_not_filename
+from agentsandbox.git.status import Looking
 from agentsandbox.git.trees import Delta, diff_index, diff_trees
 from agentsandbox.git.worktree import Worktree, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
@@ -93,11 +95,22 @@ def _finish(printer: DiffPrinter, deltas: list[Delta]) -> int:
     return 1 if deltas and (options.exit_code or options.quiet) else 0
 
 
-def worktree_deltas(tree: Worktree, wanted: Pathspec) -> tuple[list[Delta], list[bytes]]:
+def _looking(git: Invocation, options: DiffOptions) -> Looking:
+    """Return how a comparison looks at submodules."""
+    rule = options.ignore_submodules
+    default = git.config.get("diff.ignoresubmodules", "untracked")
+    return Looking(
+        git, checked_rule(rule or default), fixed=bool(rule), both="patch" in options.formats
+    )
+
+
+def worktree_deltas(
+    git: Invocation, tree: Worktree, wanted: Pathspec, options: DiffOptions
+) -> tuple[list[Delta], list[bytes]]:
     """Return the changes of the worktree since the index, and the paths with conflicts."""
     repository = tree.repository
     index = repository.index()
-    scan = scan_worktree(tree, index, wanted)
+    scan = scan_worktree(tree, index, wanted, look=_looking(git, options))
     unmerged = [path for path in index.unmerged() if not wanted or wanted.matches(path)]
     conflicted = set(unmerged)
     found = []
@@ -118,6 +131,9 @@ def worktree_deltas(tree: Worktree, wanted: Pathspec) -> tuple[list[Delta], list
                     kind if kind != "D" else "D",
                 )
             )
+        if path in scan.submodules:
+            changed, found[-1].dirt = scan.submodules[path]
+            found[-1].new_oid = "" if changed else entry.oid
     found.sort(key=lambda delta: delta.new_path)
     return found, unmerged
 
@@ -226,7 +242,7 @@ def _diff_worktree(git: Invocation, options: DiffOptions, wanted: Pathspec, line
     repository = git.repository
     repository.need_worktree()
     tree = Worktree(repository)
-    found, unmerged = worktree_deltas(tree, wanted)
+    found, unmerged = worktree_deltas(git, tree, wanted, options)
     printer = DiffPrinter(git, options, worktree=tree, mnemonic=("i/", "w/"))
     for one in found:
         if not one.new_mode:
@@ -263,21 +279,17 @@ def _diff_cached(
     )
 
 
-def print_staged(git: Invocation) -> None:
-    """Print what is staged as a patch, for `status -v`."""
-    options = DiffOptions()
-    options.formats.add("patch")
-    options.configure(git)
-    _diff_cached(git, options, [], Pathspec())
-
-
 def tree_to_worktree(
-    git: Invocation, tree: Worktree, base: str | None, wanted: Pathspec
-) -> list[Delta]:
-    """Return what differs between a tree and the worktree, for the files of the index."""
+    git: Invocation, tree: Worktree, base: str | None, wanted: Pathspec, options: DiffOptions, *,
+    exact: bool = True,
+) -> list[Delta]:  # fmt: skip
+    """Return what differs between a tree and the worktree, for the files of the index.
+
+    Without `exact`, also what differs from the index and is again as in the tree.
+    """
     repository = git.repository
     index = repository.index()
-    scan = scan_worktree(tree, index, wanted)
+    scan = scan_worktree(tree, index, wanted, look=_looking(git, options))
     staged = {one.new_path: one for one in diff_index(repository, base, index, wanted)}
     found: list[Delta] = []
     for path in sorted(staged.keys() | scan.changed.keys()):
@@ -302,13 +314,17 @@ def tree_to_worktree(
         elif change is not None:
             kind, mode, _ = change
             new_mode, new_oid = (0, NULL) if kind == "D" else (mode, "")
+        changed, dirt = scan.submodules.get(path, (True, 0))
+        if not changed and entry is not None:
+            new_oid = entry.oid
         if not old_mode and not new_mode:
             continue
-        if not new_oid and old_mode == new_mode:
+        if exact and not new_oid and old_mode == new_mode and not dirt:
             info = tree.stat(path)
             if info is not None and tree.hash(path, info) == old_oid:
                 continue
         found.append(Delta(path, old_mode, old_oid, new_mode, new_oid))
+        found[-1].dirt = dirt
     return found
 
 
@@ -318,7 +334,7 @@ def _diff_commit(git: Invocation, options: DiffOptions, oid: str, wanted: Pathsp
     tree = Worktree(repository)
     base = repository.objects.peel(oid, "tree")
     printer = DiffPrinter(git, options, worktree=tree, mnemonic=("c/", "w/"))
-    return _finish(printer, printer.prepare(tree_to_worktree(git, tree, base, wanted)))
+    return _finish(printer, printer.prepare(tree_to_worktree(git, tree, base, wanted, options)))
 
 
 def _diff_blobs(git: Invocation, options: DiffOptions, given: list[tuple[str, str, bool]]) -> int:
@@ -357,7 +373,7 @@ def diff_files(git: Invocation, words: list[str]) -> int:
         options.abbrev = 40
     wanted = parse_pathspec(git, line.operands + (line.paths or []))
     tree = Worktree(git.repository)
-    found, unmerged = worktree_deltas(tree, wanted)
+    found, unmerged = worktree_deltas(git, tree, wanted, options)
     for path in unmerged:
         delta = Delta(path, 0, NULL, 0, NULL, "U")
         delta.unmerged = True
@@ -387,7 +403,7 @@ def diff_index_command(git: Invocation, words: list[str]) -> int:
     else:
         tree = Worktree(repository)
         printer = DiffPrinter(git, options, worktree=tree)
-        found = tree_to_worktree(git, tree, base, wanted)
+        found = tree_to_worktree(git, tree, base, wanted, options)
     return _finish(printer, printer.prepare(found))
 
 

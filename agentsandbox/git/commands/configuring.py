@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 
 from agentsandbox.git.config import (
@@ -380,6 +381,10 @@ class _Configuring:
         path = self._target()
         if path == "-":
             raise Fatal("writing to stdin is not supported")
+        for _ in range(8):
+            if not (git.fs.exists(path, follow=False) and git.fs.stat(path, follow=False).is_link):
+                break
+            path = posixpath.join(posixpath.dirname(path), git.fs.readlink(path))
         before = read_text(git.fs, path)
         after, status = edit_text(before)
         if status == 0 and (after != before or not git.fs.exists(path)):

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from agentsandbox.git.branches import edit_config
+from agentsandbox.git.commands.fetching_submodules import SubmoduleFetcher, checked_mode
 from agentsandbox.git.errors import Fatal, GitError, MissingObject, Plain, Quit
 from agentsandbox.git.history import is_ancestor
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.nested import enter, run_git
 from agentsandbox.git.objects import is_object_name
 from agentsandbox.git.options import Options, parse_options, refuse_absent
 from agentsandbox.git.patterns import wildmatch
@@ -27,6 +29,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.git.commands.fetching_submodules import FetchIn
+
 _FETCH_OPTIONS = """    -v, --verbose         say more
     -q, --quiet           say less
     --all                 fetch from all remotes
@@ -39,6 +43,8 @@ _FETCH_OPTIONS = """    -v, --verbose         say more
     --progress            show progress
     --depth <depth>       fetch only the last commits
     --unshallow           fetch all that is missing in a shallow repository
+    --recurse-submodules[=<on-demand>]
+                          fetch in submodules: yes, on-demand, no
     -j, --jobs <n>        ignored: one fetch after the other
 """
 USAGES = {
@@ -145,6 +151,11 @@ class Fetcher:
         peer = open_peer(self.git, self.url)
         refs = peer.refs()
         self.fetched = self._plan(peer, refs, words)
+        local = peer.local()
+        for each in self.fetched:
+            if is_object_name(each.name) and local is not None and each.oid not in local.objects:
+                text = f"upload-pack: not our ref {each.oid}"
+                raise Plain(f"fatal: git {text}\nfatal: remote error: {text}", 128)
         if not head_ok and not self.options.on("update-head-ok"):
             self._check_current()
         depth = self._depth()
@@ -536,8 +547,76 @@ def _action(git: Invocation) -> str:
 
 
 def fetch(git: Invocation, words: list[str]) -> int:
+    return fetch_recursively(git, words, words)
+
+
+def fetch_recursively(
+    git: Invocation, words: list[str], passed: list[str], prefix: str = "",
+    default: str = "on-demand",
+) -> int:  # fmt: skip
+    """Fetch, then fetch in submodules.
+
+    `passed` are the words whose options hold there too, `prefix` is shown before paths of
+    submodules, `default` is the mode if nothing is configured.
+    """
     options = parse_options(USAGES["fetch"], words)
     refuse_absent(options, "fetch", ("keep", "atomic"))
+    inner = submodule_fetcher(git, options, prefix, default)
+    fetched: list[str] = []
+    status = _fetch_all(git, options, fetched)
+    if inner is None or status:
+        return status
+    kept = [
+        word
+        for word in passed
+        if word in _PASSED or word.split("=")[0] == "--recurse-submodules"
+    ]
+
+    return inner.run(_fetch_there(kept), quiet=options.on("quiet"), new=fetched)
+
+
+def _fetch_there(kept: list[str]) -> FetchIn:
+    """Return the function that fetches in a submodule with the options of this fetch."""
+
+    def fetch_in(made: Invocation, more: list[str], prefix: str, mode: str) -> int:
+        from agentsandbox.git.command import guarded
+
+        made.name, made.arguments = "fetch", [*kept, *more]
+        return guarded(made, lambda: fetch_recursively(made, made.arguments, kept, prefix, mode))
+
+    return fetch_in
+
+
+_PASSED = ("-q", "--quiet", "-v", "--verbose", "-f", "--force", "-p", "--prune", "-t", "--tags",
+           "--dry-run")  # fmt: skip
+
+
+def submodule_fetcher(
+    git: Invocation, options: Options, prefix: str, default: str
+) -> SubmoduleFetcher | None:
+    """Return what fetches in submodules after this fetch, None if nothing does."""
+    config, choice = git.config, ""
+    if options.given("recurse-submodules"):
+        choice = "no"
+        if options.on("recurse-submodules"):
+            choice = checked_mode(options.get("recurse-submodules") or "yes")
+    elif config.find("fetch.recursesubmodules") is not None:
+        default = checked_mode(
+            config.get("fetch.recursesubmodules", "true"), "fetch.recurseSubmodules"
+        )
+    elif config.find("submodule.recurse") is not None:
+        default = "yes" if config.flag("submodule.recurse") else "no"
+    if git.find_repository() is None:
+        return None
+    found = SubmoduleFetcher(git, choice, default, prefix)
+    if not found.is_needed():
+        return None
+    found.note_before()
+    return found
+
+
+def _fetch_all(git: Invocation, options: Options, fetched: list[str]) -> int:
+    """Fetch from the remotes that are named; add the objects of all references."""
     operands = options.operands
     repository = git.repository
     action = _action(git)
@@ -569,6 +648,7 @@ def fetch(git: Invocation, words: list[str]) -> int:
             raise Fatal("no path specified; see 'git help pull' for valid url syntax")
         fetcher = fetch_from(git, name, specs, options, action, append=number > 0)
         failed = failed or fetcher.failed
+        fetched += [each.oid for each in fetcher.fetched]
         if options.on("set-upstream") and branch:
             merging = [each for each in fetcher.fetched if each.merge]
             if len(merging) == 1 and merging[0].name.startswith("refs/heads/"):
@@ -594,8 +674,23 @@ invocation."""
 
 
 def pull(git: Invocation, words: list[str]) -> int:
-    # long: fetch, then one of four ways on
     options = parse_options(USAGES["pull"], words)
+    status = _pull(git, options)
+    recurse = options.on("recurse-submodules") and (
+        checked_mode(options.get("recurse-submodules") or "yes") != "no"
+    )
+    if not options.given("recurse-submodules"):
+        recurse = git.config.flag("submodule.recurse")
+    if status or not recurse or not git.config.below("submodule."):
+        return status
+    branch = git.repository.branch().removeprefix("refs/heads/")
+    how = "--rebase" if _rebases(git, options, branch) else "--checkout"
+    made = enter(git, git.repository.need_worktree())
+    return run_git(made, ["submodule", "update", "--recursive", how])
+
+
+def _pull(git: Invocation, options: Options) -> int:
+    # long: fetch, then one of four ways on
     repository = git.repository
     repository.need_worktree()
     if repository.index().unmerged():
@@ -621,6 +716,7 @@ def pull(git: Invocation, words: list[str]) -> int:
     name = operands[0] if operands else default_remote(git, branch)
     action = _action(git)
     head = repository.head()
+    inner = submodule_fetcher(git, options, "", "on-demand")
     try:
         fetcher = fetch_from(git, name, operands[1:], options, action, head_ok=True)
     except GitError as error:
@@ -628,6 +724,11 @@ def pull(git: Invocation, words: list[str]) -> int:
         raise
     if fetcher.failed:
         return 1
+    if inner is not None:
+        fetched = [each.oid for each in fetcher.fetched]
+        kept = ["--quiet"] * options.on("quiet")
+        if inner.run(_fetch_there(kept), quiet=options.on("quiet"), new=fetched):
+            return 1
     if fetcher.dry:
         return 0
     merging = list(dict.fromkeys(each.oid for each in fetcher.fetched if each.merge))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentsandbox.git.commands.committing import with_trailer
 from agentsandbox.git.commands.logging import LogWords
+from agentsandbox.git.encodings import output_encoding, recoded
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.history import Walk
 from agentsandbox.git.invocation import Invocation
-from agentsandbox.git.objects import Commit, format_commit
+from agentsandbox.git.objects import EMPTY_TREE, Commit, format_commit
 from agentsandbox.git.options import parse_options
 from agentsandbox.git.patch_mails import (
     MOST_NAME,
@@ -20,6 +20,7 @@ from agentsandbox.git.patch_mails import (
 )
 from agentsandbox.git.pretty import Person
 from agentsandbox.git.texts import subject_of, wrap_text
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -129,6 +130,8 @@ class _Formatting:
             raise Fatal("options '-n' and '-k' cannot be used together")
         if options.on("keep-subject") and options.given("subject-prefix"):
             raise Fatal("options '--subject-prefix/--rfc' and '-k' cannot be used together")
+        if self.line.notes.shows or git.config.get("format.notes"):
+            raise Fatal("git format-patch --notes is not supported in this sandbox")
         commits = self._commits()
         if not commits:
             return 0
@@ -141,7 +144,7 @@ class _Formatting:
             self._write(0, None, lambda: self._write_cover(commits, total, how))
         for number, oid in enumerate(commits, start):
             git.budget.step()
-            commit = self.objects.commit(oid)
+            commit = recoded(self.objects.commit(oid), output_encoding(self.repository.config))
             if options.on("signoff", git.config.flag("format.signoff")):
                 commit = self._signed(commit)
             mark = "" if options.on("keep-subject") else subject_mark(number, total, self.prefix)
@@ -223,7 +226,7 @@ class _Formatting:
         message = with_trailer(commit.message, b"Signed-off-by: " + ident)
         data = format_commit(
             commit.tree, list(commit.parents), commit.author, commit.committer, message,
-            decode(commit.encoding),
+            decode(commit.shown_encoding),
         )  # fmt: skip
         return Commit(commit.oid, data)
 
@@ -291,7 +294,7 @@ class _Formatting:
 
     def _is_empty(self, commit: Commit) -> bool:
         parents = self.repository.parents(commit.oid)
-        base = self.objects.commit(parents[0]).tree if parents else None
+        base = self.objects.commit(parents[0]).tree if parents else EMPTY_TREE
         return base == commit.tree
 
     def _write_cover(self, commits: list[str], total: int, how: DiffOptions) -> None:
@@ -317,7 +320,7 @@ class _Formatting:
         git.print()
         by_author: dict[str, list[str]] = {}
         for oid in commits:
-            commit = self.objects.commit(oid)
+            commit = recoded(self.objects.commit(oid), output_encoding(self.repository.config))
             subjects = by_author.setdefault(Person(commit.author).name, [])
             subjects.append(decode(subject_of(commit.message)))
         for author in sorted(by_author):

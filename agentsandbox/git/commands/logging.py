@@ -8,14 +8,16 @@ from itertools import islice
 
 from agentsandbox.git.dates import approxidate, parse_style
 from agentsandbox.git.diff.options import DiffOptions, wants_color
-from agentsandbox.git.errors import BadUsage, Fatal
+from agentsandbox.git.encodings import output_encoding, recoded
+from agentsandbox.git.errors import BadUsage, Fatal, GitError
 from agentsandbox.git.history import Walk
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.logs import LogPrinter
+from agentsandbox.git.notes import NoteOptions
 from agentsandbox.git.paths import kind_of_mode
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.patterns import wildmatch
-from agentsandbox.git.pretty import FORMATS
+from agentsandbox.git.pretty import FORMATS, Mailmap, Person
 from agentsandbox.git.revisions import Revisions, verify_filename, verify_not_filename
 from agentsandbox.git.texts import text_search
 from agentsandbox.kernel.streams import decode, encode
@@ -107,6 +109,9 @@ class LogWords:
         self.reflogs = False
         self.merges = ""
         self.source = False
+        self.mailmap: bool = git.config.flag("log.mailmap", True)
+        self.encoding: str | None = None
+        """The value of --encoding; "none" and "" are the encoding of each commit."""
         self.paths: list[str] = []
         self.greps: list[str] = []
         self.authors: list[str] = []
@@ -132,8 +137,7 @@ class LogWords:
         self.decorate_refs: list[str] = []
         self.decorate_excludes: list[str] = []
         self.show_signature = False
-        self.notes: bool | None = None
-        """Whether notes are shown; None: with the default format."""
+        self.notes = NoteOptions()
         self.pretty_given = False
         self.full_diff = False
         self.reflog_names: list[str] = []
@@ -259,7 +263,8 @@ class LogWords:
             found = FORMATS[text if text in FORMATS else matches[0]]
             if found.startswith("tformat:"):
                 self.set_format(found)
-                self.date = self.date or "short"
+                if self.date == self.git.config.get("log.date"):
+                    self.date = "short"
                 return
             self.format = found
             self.terminates = found == "oneline"
@@ -314,12 +319,20 @@ class LogWords:
         committers = [self._search(each) for each in self.committers]
         greps = [self._search(each) for each in self.greps]
         objects = self.repository.objects
+        encoding = output_encoding(self.repository.config)
+        mailmap = Mailmap(self.repository) if self.mailmap and (authors or committers) else None
+
+        def person(ident: bytes) -> bytes:
+            if mailmap is None or not mailmap.rules:
+                return _without_date(ident)
+            found = mailmap.apply(Person(ident))
+            return encode(f"{found.name} <{found.mail}>")
 
         def accepts(oid: str) -> bool:
-            commit = objects.commit(oid)
-            if authors and not any(test(_without_date(commit.author)) for test in authors):
+            commit = recoded(objects.commit(oid), encoding)
+            if authors and not any(test(person(commit.author)) for test in authors):
                 return False
-            if committers and not any(test(_without_date(commit.committer)) for test in committers):
+            if committers and not any(test(person(commit.committer)) for test in committers):
                 return False
             if not greps:
                 return True
@@ -454,8 +467,18 @@ def _refused(name: str) -> Callable[[LogWords], None]:
 
 
 def _encoding(line: LogWords, text: str) -> None:
-    if text.lower() not in ("", "utf-8", "utf8"):
-        raise Fatal(f"--encoding={text} is not supported in this sandbox: only UTF-8 is")
+    line.encoding = text
+
+
+def _show_notes(line: LogWords, value: str | None) -> None:
+    """Take `--show-notes`, which adds to the notes that are shown anyway."""
+    if value is not None and line.notes.default is None:
+        line.notes.default = True
+    line.notes.show(value)
+
+
+def _no_standard_notes(line: LogWords) -> None:
+    line.notes.default = False
 
 
 _FLAGS: dict[str, Callable[[LogWords], None]] = {
@@ -469,8 +492,9 @@ _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "--follow": _follow, "--full-diff": _flag("full_diff"),
     "--walk-reflogs": _flag("reflogs"), "-g": _flag("reflogs"),
     "--no-decorate": _flag("decorate", "no"),
-    "--source": _flag("source"), "--use-mailmap": lambda line: None,
-    "--mailmap": lambda line: None,
+    "--source": _flag("source"), "--use-mailmap": _flag("mailmap"),
+    "--mailmap": _flag("mailmap"), "--no-use-mailmap": _flag("mailmap", False),
+    "--no-mailmap": _flag("mailmap", False),
     "--all-match": _flag("all_match"), "--invert-grep": _flag("invert"),
     "-i": _flag("ignore_case"), "--regexp-ignore-case": _flag("ignore_case"),
     "-E": _flag("extended"), "--extended-regexp": _flag("extended"),
@@ -497,7 +521,9 @@ _FLAGS: dict[str, Callable[[LogWords], None]] = {
     "-m": _merges("separate"), "-c": _merges("c"), "--cc": _merges("cc"),
     "--no-diff-merges": _merges("off"),
     "--show-signature": _refused("--show-signature"), "--no-show-signature": lambda line: None,
-    "--no-notes": _flag("notes", False), "--notes": _flag("notes"),
+    "--no-notes": lambda line: line.notes.hide(),
+    "--standard-notes": lambda line: line.notes.show(None),
+    "--no-standard-notes": _no_standard_notes,
     "--no-commit-id": lambda line: None, "--ignore-missing": lambda line: None,
 }  # fmt: skip
 _VALUED: dict[str, Callable[[LogWords, str], None]] = {
@@ -524,6 +550,8 @@ _OPTIONAL: dict[str, Callable[[LogWords, str | None], None]] = {
     "--remotes": _refs("refs/remotes/"),
     "--decorate": lambda line, value: setattr(line, "decorate", value or "short"),
     "--abbrev": _abbrev,
+    "--notes": lambda line, value: line.notes.show(value),
+    "--show-notes": _show_notes,
     "--expand-tabs": lambda line, value: setattr(
         line, "expand_tabs", int(value) if value and value.isdigit() else 8),
     "--show-linear-break": lambda line, value: None,
@@ -570,6 +598,12 @@ def _printer(line: LogWords) -> LogPrinter:
     if line.decorate_refs or line.decorate_excludes:
         printer.filter_decorations(line.decorate_refs, line.decorate_excludes)
     printer.source = line.source
+    printer.pretty.uses_mailmap = line.mailmap
+    if line.encoding is not None:
+        printer.encoding = "" if line.encoding == "none" else line.encoding
+    if line.source or "%S" in line.user_format:
+        printer.pretty.source = _sources(line)
+    printer.pretty.describe = lambda oid, options: _described(git, oid, options)
     printer.take_notes(line.notes, given=line.pretty_given or line.name == "rev-list")
     if line.graph:
         from agentsandbox.git.graph import Graph
@@ -578,6 +612,49 @@ def _printer(line: LogWords) -> LogPrinter:
             raise Fatal("options '--reverse' and '--graph' cannot be used together")
         printer.graph = Graph(line.walk, color=color)
     return printer
+
+
+def _sources(line: LogWords) -> Callable[[str], str]:
+    """Return by which name of the command line each commit was reached."""
+    found: dict[str, str] = {}
+    repository = line.repository
+    for text, oid, excluded in line.revisions.given:
+        peeled = repository.objects.peel(oid, "commit")
+        if peeled is not None and not excluded:
+            found.setdefault(peeled, text)
+    probe = Walk(repository)
+    probe.tips, probe.hidden = line.walk.tips, line.walk.hidden
+    for oid in probe.run():
+        name = found.setdefault(oid, "HEAD")
+        for parent in repository.parents(oid):
+            found.setdefault(parent, name)
+    return lambda oid: found.get(oid, "")
+
+
+_DESCRIBE = re.compile(r"tags(?:=(?:true|false|1|0|yes|no|on|off)?)?|abbrev=[0-9]{1,3}|"
+                       r"(?:match|exclude)=[^,]*+")  # fmt: skip
+
+
+def _described(git: Invocation, oid: str, options: str) -> str | None:
+    """Return %(describe:OPTIONS) of a commit, "" without a name."""
+    from agentsandbox.git.commands.naming import describe
+
+    words = []
+    for option in options.split(",") if options else []:
+        if not _DESCRIBE.fullmatch(option):
+            return None
+        name, _, value = option.partition("=")
+        if name == "tags":
+            words += ["--tags"] * (value not in ("false", "0", "no", "off"))
+        else:
+            words.append(f"--{option}")
+    child = git.child(quiet=True)
+    try:
+        describe(child, [*words, oid])
+    except GitError:
+        return ""
+    child.flush()
+    return decode(b"".join(child.sink or [])).strip()
 
 
 def log(git: Invocation, words: list[str]) -> int:
@@ -857,6 +934,8 @@ def _print_objects(git: Invocation, commits: list[str], hidden: list[str]) -> No
                 git.budget.nested(partial(walk, oid, base + name + b"/"))
             elif kind == "blob" and oid not in seen:
                 seen.add(oid)
+                if oid not in objects:
+                    raise Fatal(f"missing blob object '{oid}'")
                 git.write(encode(f"{oid} ") + base + name + b"\n")
 
     for commit in commits:

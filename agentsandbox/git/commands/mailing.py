@@ -10,7 +10,6 @@ import posixpath
 
 from agentsandbox.git.commands.applying import USAGES as APPLY_USAGES
 from agentsandbox.git.commands.applying import Application
-from agentsandbox.git.commands.committing import with_trailer
 from agentsandbox.git.errors import BadUsage, Fatal, GitError, Quit
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.index import Entry, Index
@@ -24,6 +23,7 @@ from agentsandbox.git.options import parse_options
 from agentsandbox.git.rebase_state import parse_author, quoted, unquoted
 from agentsandbox.git.repository import ident_date
 from agentsandbox.git.texts import strip_space
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.trees import diff_index, write_index_tree
 from agentsandbox.kernel.streams import decode, encode
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from agentsandbox.git.autostash import apply_autostash, create_autostash, save_autostash
-from agentsandbox.git.commands.committing import with_trailer
 from agentsandbox.git.editor import edit
 from agentsandbox.git.errors import BadUsage, Fatal, Plain, Quit
 from agentsandbox.git.history import Walk, independent, is_ancestor, merge_bases
@@ -25,7 +24,8 @@ from agentsandbox.git.options import parse_options
 from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.pretty import Person, Pretty
 from agentsandbox.git.revisions import Resolver, find_ref, resolve_commit
-from agentsandbox.git.texts import clean_message, subject_of
+from agentsandbox.git.texts import clean_message, split_words, subject_of
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.kernel.streams import decode, encode
 
@@ -99,6 +99,14 @@ class _Merging:
 
     def __init__(self, git: Invocation, words: list[str]) -> None:
         self.git = git
+        branch = git.repository.branch().removeprefix("refs/heads/")
+        settings = git.config.get(f"branch.{branch}.mergeoptions") or "" if branch else ""
+        try:
+            always = split_words(settings)
+        except ValueError as error:
+            raise Fatal(f"Bad branch.{branch}.mergeoptions string: {error}") from None
+        if words != ["-h"]:
+            words = [*always, *words]
         self.options = parse_options(USAGES["merge"], words)
         self.repository = git.repository
         self.repository.need_worktree()

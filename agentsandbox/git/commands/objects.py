@@ -5,17 +5,26 @@ from __future__ import annotations
 import re
 from functools import partial
 
-from agentsandbox.git.errors import BadUsage, Fatal, GitError, MissingObject, Quit
+from agentsandbox.git.errors import (
+    BadUsage,
+    CorruptObject,
+    Fatal,
+    GitError,
+    MissingObject,
+    Quit,
+    WrongUsage,
+)
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import (
     TYPES,
+    ObjectStore,
     format_commit,
     is_directory,
     object_name,
     parse_tree,
 )
-from agentsandbox.git.options import parse_options
+from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import (
     is_safe_path,
     kind_of_mode,
@@ -24,7 +33,7 @@ from agentsandbox.git.paths import (
     relative_to,
     unquote_path,
 )
-from agentsandbox.git.revisions import Resolver, resolve, resolve_commit
+from agentsandbox.git.revisions import Resolver, path_error, resolve, resolve_commit
 from agentsandbox.git.texts import expand_elements
 from agentsandbox.git.trees import flat_tree, index_of_tree, tree_entry, write_index_tree
 from agentsandbox.kernel.streams import decode, encode
@@ -49,6 +58,8 @@ Batch objects requested on stdin (or --batch-all-objects)
     --batch[=<format>]    print information and content for each name of standard input
     --batch-check[=<format>]
                           print information for each name of standard input
+    --batch-command[=<format>]
+                          read commands from standard input: contents, info, flush
     --batch-all-objects   for all objects of the repository
     --buffer              do not flush after each object
     --follow-symlinks     follow links inside of trees
@@ -130,108 +141,188 @@ Merging
 }
 
 
+_BATCHES = ("batch", "batch-check", "batch-command")
+_MODES = {"e": "-e", "p": "-p", "t": "-t", "s": "-s", "batch-all-objects": "--batch-all-objects",
+          "textconv": "--textconv", "filters": "--filters"}  # fmt: skip
+"""The options of cat-file of which one at most may be given, as they are shown."""
+
+
 def cat_file(git: Invocation, words: list[str]) -> int:
-    # long: one mode after the other
     options = parse_options(USAGES["cat-file"], words)
-    objects = git.repository.objects
-    for name in ("batch", "batch-check"):
-        if options.on(name):
-            return _Batch(
-                git,
-                options.get(name),
-                content=name == "batch",
-                end=b"\0" if options.on("z") else b"\n",
-                all=options.on("batch-all-objects"),
-            ).run()
-    for name in ("textconv", "filters", "follow-symlinks"):
-        if options.on(name):
-            raise Fatal(f"git cat-file --{name} is not supported in this sandbox")
-    modes = [name for name in "etps" if options.on(name)]
+    modes = list(dict.fromkeys(name for name, _, _ in options.order if name in _MODES))
     if len(modes) > 1:
-        raise BadUsage(f"switch `{modes[1]}' is incompatible with -{modes[0]}", usage=False)
-    if not modes:
-        if len(options.operands) != 2:
-            raise BadUsage
-        kind, name = options.operands
-        if kind not in TYPES:
-            raise Fatal(f'invalid object type "{kind}"')
-        oid = resolve(git, name, kind=kind)
-        peeled = objects.peel(oid, kind)
+        kind = "switch" if len(modes[1]) == 1 else "option"
+        raise BadUsage(f"{kind} `{modes[1]}' is incompatible with {_MODES[modes[0]]}", usage=False)
+    mode = modes[0] if modes else ""
+    converts = mode in ("textconv", "filters")
+    if options.given("path") and not converts:
+        raise WrongUsage("'--path=<path|tree-ish>' needs '--filters' or '--textconv'")
+    batch = [name for name, _, _ in options.order if name in _BATCHES]
+    if len(batch) > 1:
+        raise BadUsage("only one batch option may be specified", usage=False)
+    if not batch:
+        for name in ("follow-symlinks", "buffer", "batch-all-objects", "z"):
+            if options.given(name):
+                shown = f"--{name}" if len(name) > 1 else f"-{name}"
+                raise WrongUsage(f"'{shown}' requires a batch mode")
+    elif mode and not converts and mode != "batch-all-objects":
+        raise WrongUsage(f"'-{mode}' is incompatible with batch mode")
+    elif options.operands and not converts:
+        raise WrongUsage("batch modes take no arguments")
+    for name in ("textconv", "filters", "follow-symlinks"):
+        if options.on(name) and (batch or options.operands):
+            raise Fatal(f"git cat-file --{name} is not supported in this sandbox")
+    if batch:
+        return _Batch(git, options, batch[0]).run()
+    return _show_object(git, mode, options.operands)
+
+
+def _show_object(git: Invocation, mode: str, operands: list[str]) -> int:
+    if mode:
+        if not operands:
+            what = "<rev>" if len(mode) > 1 else "<object>"
+            raise WrongUsage(f"{what} required with '{_MODES[mode]}'")
+        if len(operands) > 1:
+            raise WrongUsage("too many arguments")
+    elif not operands:
+        raise BadUsage
+    elif len(operands) != 2:
+        raise WrongUsage(f"only two arguments allowed in <type> <object> mode, not {len(operands)}")
+    objects = git.repository.objects
+    name = operands[-1]
+    kind = "" if mode else operands[0]
+    if not mode and kind not in TYPES:
+        raise Fatal(f'invalid object type "{kind}"')
+    oid = Resolver(git).find(name, kind=kind)
+    if oid is None:
+        raise path_error(git, name) or Fatal(f"Not a valid object name {name}")
+    if mode == "e":
+        return 0 if oid in objects else 1
+    if not mode:
+        try:
+            is_blob = kind == "blob" and objects.header(oid)[0] == "blob"
+            peeled = oid if is_blob else objects.peel(oid, kind)
+        except MissingObject:
+            peeled = None
         if peeled is None:
             raise Fatal(f"git cat-file {name}: bad file")
-        git.write(objects.read(peeled)[1])
+        git.write(_content(objects, peeled))
         return 0
-    if len(options.operands) != 1:
-        raise BadUsage
-    name = options.operands[0]
-    oid_or_none = Resolver(git).find(name)
-    if modes[0] == "e":
-        if oid_or_none is None:
-            raise Fatal(f"Not a valid object name {name}")
-        return 0 if oid_or_none in objects else 1
-    if oid_or_none is None:
-        raise Fatal(f"Not a valid object name {name}")
     try:
-        kind, data = objects.read(oid_or_none)
+        kind, size = objects.header(oid)
     except MissingObject:
         raise Fatal(
             "git cat-file: could not get object info"
-            if modes[0] != "p"
+            if mode != "p"
             else f"Not a valid object name {name}"
         ) from None
-    if modes[0] == "t":
+    if mode == "t":
         git.print(kind)
-    elif modes[0] == "s":
-        git.print(str(len(data)))
+    elif mode == "s":
+        git.print(str(size))
     elif kind == "tree":
-        for entry_name, mode, oid in objects.tree(oid_or_none):
-            git.print(f"{mode_text(mode)} {kind_of_mode(mode)} {oid}\t{quote_path(entry_name)}")
+        for entry_name, entry_mode, entry in objects.tree(oid):
+            shown = f"{mode_text(entry_mode)} {kind_of_mode(entry_mode)} {entry}"
+            git.print(f"{shown}\t{quote_path(entry_name)}")
     else:
-        git.write(data)
+        git.write(_content(objects, oid))
     return 0
 
 
-class _Batch:
-    """The names of standard input, one a line."""
+def _content(objects: ObjectStore, oid: str) -> bytes:
+    try:
+        return objects.read(oid)[1]
+    except CorruptObject:
+        if objects.header(oid)[0] != "blob":
+            raise
+        raise Fatal(f"unable to stream {oid} to stdout") from None
 
-    def __init__(
-        self, git: Invocation, format: str | None, *, content: bool, end: bytes, all: bool
-    ) -> None:
+
+class _Batch:
+    """The names or commands of standard input, each answered before the next is read."""
+
+    def __init__(self, git: Invocation, options: Options, mode: str) -> None:
         self.git = git
-        self.format = format or "%(objectname) %(objecttype) %(objectsize)"
-        self.content = content
-        self.end = end
-        self.all = all
+        self.format = options.get(mode) or "%(objectname) %(objecttype) %(objectsize)"
+        self.content = mode == "batch"
+        self.takes_commands = mode == "batch-command"
+        self.end = b"\0" if options.on("z") else b"\n"
+        self.all = options.on("batch-all-objects")
+        self.buffers = options.on("buffer", default=self.all)
+        self.splits = "%(rest)" in self.format
+        self.resolver = Resolver(git)
+        self.queue: list[tuple[str, str]] = []
+        """The commands that wait for "flush"."""
 
     def run(self) -> int:
         git = self.git
+        self._expand("0" * 40, "", 0, "")  # an unknown element is an error in any case
         if self.all:
             for oid in sorted(set(git.repository.objects.names())):
                 self._show(oid, oid, "")
             return 0
-        resolver = Resolver(git)
-        splits = "%(rest)" in self.format
-        for line in git.read_input().split(self.end):
-            git.budget.step()
-            text = decode(line)
-            if not line:
-                continue
-            rest = ""
-            if splits:
-                text, _, rest = text.partition(" ")
-            found = resolver.find(text)
-            if found is None or found not in git.repository.objects:
-                git.print(f"{text} missing")
-                continue
-            self._show(text, found, rest)
+        for line in git.input_lines(self.end):
+            text = decode(line.removesuffix(self.end))
+            if self.takes_commands:
+                self._command(text)
+            else:
+                self._answer(text)
+        self._flush()
         return 0
 
-    def _show(self, text: str, oid: str, rest: str) -> None:
+    def _command(self, text: str) -> None:
+        if not text:
+            raise Fatal("empty command in input")
+        if text[0].isspace():
+            raise Fatal(f"whitespace before command: '{text}'")
+        name = next((name for name in ("contents", "info", "flush") if text.startswith(name)), "")
+        rest = text[len(name) :]
+        if not name:
+            raise Fatal(f"unknown command: '{text}'")
+        if name == "flush":
+            if rest:
+                raise Fatal("flush takes no arguments")
+            if not self.buffers:
+                raise Fatal("flush is only for --buffer mode")
+            self._flush()
+            return
+        if not rest.startswith(" "):
+            raise Fatal(f"{name} requires arguments")
+        self.queue.append((name, rest[1:]))
+        self.git.budget.hold_input(len(text))
+        if not self.buffers:
+            self._flush()
+
+    def _flush(self) -> None:
+        for name, text in self.queue:
+            self.content = name == "contents"
+            self._answer(text)
+        self.queue.clear()
+        self.git.flush()
+
+    def _answer(self, text: str) -> None:
         git = self.git
-        kind, data = git.repository.objects.read(oid)
+        git.budget.step()
+        rest = ""
+        if self.splits and not self.takes_commands:
+            text, *more = re.split(r"[ \t]+", text, maxsplit=1)
+            rest = more[0] if more else ""
+        self.resolver.ambiguous = False
+        try:
+            found = self.resolver.find(text)
+        except Fatal:
+            found = None
+        if found is None or found not in git.repository.objects:
+            git.print(f"{text} {'ambiguous' if self.resolver.ambiguous else 'missing'}")
+        else:
+            self._show(text, found, rest)
+        if not self.buffers:
+            git.flush()
+
+    def _expand(self, oid: str, kind: str, size: int, rest: str) -> str:
         values = {
-            "objectname": oid, "objecttype": kind, "objectsize": str(len(data)), "rest": rest,
-            "deltabase": "0" * 40, "objectsize:disk": str(len(data)),
+            "objectname": oid, "objecttype": kind, "objectsize": str(size), "rest": rest,
+            "deltabase": "0" * 40, "objectsize:disk": str(size),
         }  # fmt: skip
 
         def value(name: str) -> str:
@@ -239,10 +330,14 @@ class _Batch:
                 raise Fatal(f"unknown format element: {name}")
             return values[name]
 
-        del text
-        git.print(expand_elements(self.format, value, "format ", literals=False))
+        return expand_elements(self.format, value, "format ", literals=False)
+
+    def _show(self, text: str, oid: str, rest: str) -> None:
+        objects = self.git.repository.objects
+        kind, size = objects.header(oid)
+        self.git.print(self._expand(oid, kind, size, rest))
         if self.content:
-            git.write(data + b"\n")
+            self.git.write(objects.read(oid)[1] + b"\n")
 
 
 def hash_object(git: Invocation, words: list[str]) -> int:
@@ -250,13 +345,27 @@ def hash_object(git: Invocation, words: list[str]) -> int:
     kind = options.text("t", "blob")
     if kind not in TYPES:
         raise Fatal(f'invalid object type "{kind}"')
+    wrong = ""
+    if options.on("stdin-paths"):
+        if options.on("stdin"):
+            wrong = "Can't use --stdin-paths with --stdin"
+        elif options.operands:
+            wrong = "Can't specify files with --stdin-paths"
+        elif options.given("path"):
+            wrong = "Can't use --stdin-paths with --path"
+    elif options.count("stdin") > 1:
+        wrong = "Multiple --stdin arguments are not supported"
+    if options.given("path") and options.on("no-filters"):
+        wrong = "Can't use --path with --no-filters"
+    if wrong:
+        raise BadUsage(wrong)
     write = options.on("w")
     repository = git.repository if write else git.find_repository()
 
     def put(data: bytes, path: str | None) -> None:
         if (
             path is not None
-            and not options.off("filters")
+            and not options.on("no-filters")
             and repository is not None
             and (kind == "blob" and repository.worktree is not None)
         ):
@@ -311,13 +420,28 @@ def _check_form(kind: str, data: bytes) -> None:
 def ls_tree(git: Invocation, words: list[str]) -> int:
     # long: the walk and the forms of a line
     options = parse_options(USAGES["ls-tree"], words)
+    forms = [
+        name
+        for name, _, _ in options.order
+        if name in ("long", "name-only", "name-status", "object-only")
+    ]
+    forms = list(dict.fromkeys(forms))
+    if options.given("format") and forms:
+        raise WrongUsage("--format can't be combined with other format-altering options")
+    if len(forms) > 1:
+        raise BadUsage(f"option `{forms[1]}' is incompatible with --{forms[0]}", usage=False)
     if not options.operands:
         raise BadUsage
     repository = git.repository
     objects = repository.objects
     name, *paths = options.operands
     oid = resolve(git, name, kind="tree")
-    tree = objects.peel(oid, "tree")
+    try:
+        tree = objects.peel(oid, "tree")
+        if tree is not None:
+            objects.tree(tree)
+    except MissingObject:
+        tree = None
     if tree is None:
         raise Fatal("not a tree object")
     whole = options.on("full-tree")
@@ -534,8 +658,9 @@ def read_tree(git: Invocation, words: list[str]) -> int:
     if options.on("empty"):
         repository.write_index(Index())
         return 0
-    index = repository.index()
     prefix = options.get("prefix")
+    merges = options.on("m") or options.on("reset")
+    index = repository.index() if merges or prefix is not None else Index()
     if prefix is not None:
         base = encode(prefix.rstrip("/") + "/" if prefix else "")
         for path, (mode, oid) in flat_tree(repository.objects, trees[0] if trees else None).items():
@@ -548,7 +673,6 @@ def read_tree(git: Invocation, words: list[str]) -> int:
             index.set_replacing(Entry(base + path, mode, oid))
         repository.write_index(index)
         return 0
-    merges = options.on("m") or options.on("reset")
     if not merges:
         made = Index()
         for tree in trees:

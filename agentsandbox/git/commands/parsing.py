@@ -6,13 +6,18 @@ import posixpath
 import re
 
 from agentsandbox.git.dates import approxidate
-from agentsandbox.git.errors import Fatal, Quit
+from agentsandbox.git.errors import Fatal, GitError, Quit
 from agentsandbox.git.history import merge_bases
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.nested import enter
+from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.patterns import wildmatch
-from agentsandbox.git.pretty import shorten_ref
-from agentsandbox.git.revisions import Resolver, find_ref, verify_filename
+from agentsandbox.git.revisions import Resolver, find_ref, shortest_name, verify_filename
 from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.git.repository import Repository
 
 USAGES = {
     "rev-parse": """
@@ -21,6 +26,13 @@ git rev-parse --parseopt [<options>] -- [<args>...]
    or: git rev-parse [<options>] [<arg>...]
 """,
 }
+
+
+_REVISION_FLAGS = re.compile(
+    r"--(?:all|bisect|dense|branches|header|ignore-missing|max-age|max-count|merge-base|min-age"
+    r"|no-merges|no-renames|not|objects|objects-edge|parents|pretty|remotes|sparse|tags|topo-order"
+    r"|date-order|unpacked)(?![\w-])|-n"
+)
 
 
 def rev_parse(git: Invocation, words: list[str]) -> int:
@@ -50,6 +62,8 @@ class _Parser:
         self.default = ""
         self.absolute = ""
         self.found = 0
+        self.pending: list[tuple[str, str, bool, str | None]] = []
+        """What `--verify` has found: it is shown at the end, if it is one."""
         self.excluded: list[str] = []
         self.is_path = False
         self.shell = False
@@ -58,39 +72,43 @@ class _Parser:
     def run(self, words: list[str]) -> int:
         # long: one word after the other
         pending = list(reversed(words))
-        only_paths = False
+        dashes = "--" in words
+        ended = only_paths = False
         while pending:
             word = pending.pop()
             if only_paths:
-                self._file(word)
+                if self._file(word):
+                    verify_filename(self.git, word)
             elif word == "--":
-                only_paths = True
-                if not self.verify:
-                    self._flag(word)
-                self._use_default()
-            elif word.startswith("-") and word != "-":
-                if not self._option(word, pending):
-                    if not self._revision(word):
-                        if self.verify:
-                            self._die_single()
-                        self._flag(word)
+                if self.flags or not self.revs_only or not self.no_revs:
+                    self._file(word, prefix="")
+                for each in reversed(pending):
+                    self._file(each)
+                break
+            elif word.startswith("-") and word != "-" and not ended:
+                if word == "--end-of-options":
+                    ended = True
+                    self._file(word, prefix="")
+                elif not self._option(word, pending) and self._flag(word) and self.verify:
+                    self._die_single()
             elif not self._revision(word):
                 if self.verify:
                     self._die_single()
-                if self.no_revs or (self.revs_only and self._skip()):
-                    continue
-                if self.revs_only:
-                    continue
-                self._use_default()
-                only_paths = self._path(word)
-        self._use_default()
+                if dashes:
+                    raise Fatal(f"bad revision '{word}'")
+                only_paths = True
+                if self._file(word):
+                    verify_filename(self.git, word, first=True)
         if self.verify:
-            if self.found != 1:
+            if not self.pending:
+                self._use_default()
+            if len(self.pending) != 1:
                 self._die_single()
+            self.verify = False
+            self._show(*self.pending[0])
+            return 0
+        self._use_default()
         return 0
-
-    def _skip(self) -> bool:
-        return True
 
     def _die_single(self) -> None:
         if self.quiet:
@@ -98,29 +116,25 @@ class _Parser:
         raise Fatal("Needed a single revision")
 
     def _use_default(self) -> None:
-        if self.default and not self.found:
-            text, self.default = self.default, ""
-            if not self._revision(text):
-                self.git.print(text) if not self.revs_only else None
+        text, self.default = self.default, ""
+        if text and not self.found:
+            self._revision(text)
 
     def _print(self, text: str) -> None:
         self.git.print(f"'{_quoted(text)}'" if self.shell else text)
 
     def _flag(self, word: str) -> bool:
-        if self.no_flags or (
-            self.revs_only and not re.match(r"--(all|branches|tags|remotes)|-n", word)
-        ):
-            return False
+        is_revision = bool(_REVISION_FLAGS.match(word))
+        if self.no_flags or (self.no_revs if is_revision else self.revs_only):
+            return self.verify
         self._print(word)
         return True
 
-    def _file(self, word: str) -> None:
-        if not self.revs_only and not self.flags:
-            self._print(self.prefix + word)
-
-    def _path(self, word: str) -> bool:
-        self._file(word)
-        verify_filename(self.git, word, first=True)
+    def _file(self, word: str, prefix: str | None = None) -> bool:
+        self._use_default()
+        if self.revs_only or self.flags or self.verify:
+            return False
+        self._print((self.prefix if prefix is None else prefix) + word)
         return True
 
     # options
@@ -135,10 +149,19 @@ class _Parser:
             return True
         if word == "-q" or word == "--quiet":
             self.quiet = True
+        elif name == "-n" and word == "-n":
+            if not pending:
+                raise Fatal("-n requires an argument")
+            count = pending.pop()
+            if not self.no_flags and not self.no_revs:
+                self._print("-n")
+                self._print(count)
         elif name == "--short":
             self.short = max(4, min(40, int(value))) if value.isdigit() else 0
             self.verify = True
         elif name == "--abbrev-ref":
+            if equals and value not in ("strict", "loose"):
+                raise Fatal(f"unknown mode for --abbrev-ref: {value}")
             self.abbrev_ref = True
         elif name == "--default":
             self.default = value if equals else pending.pop() if pending else ""
@@ -164,12 +187,16 @@ class _Parser:
                 self._print(oid)
         elif name == "--resolve-git-dir":
             path = value if equals else pending.pop() if pending else ""
-            from agentsandbox.git.repository import is_repository
+            from agentsandbox.git.repository import is_repository, linked_folder
 
-            if not is_repository(git.fs, git.path(path)):
+            found = path if is_repository(git.fs, git.path(path)) else None
+            found = found or linked_folder(git.fs, posixpath.normpath(git.path(path)))
+            if found is None:
                 raise Fatal(f"not a gitdir '{path}'")
-            git.print(path)
+            git.print(found)
         elif name == "--show-object-format":
+            if equals and value not in ("storage", "input", "output"):
+                raise Fatal(f"unknown mode for --show-object-format: {value}")
             git.print("sha1")
         else:
             return False
@@ -177,9 +204,9 @@ class _Parser:
 
     def _git_path(self, path: str) -> str:
         repository = self.git.repository
-        folder = repository.shown_folder
         if repository.common != repository.folder:
             return repository.file(path)
+        folder = _folder_from_here(repository)
         return f"{folder}/{path}" if folder != "." else path
 
     def _place(self, shown: str, whole: str) -> None:
@@ -188,6 +215,8 @@ class _Parser:
             shown = posixpath.normpath(whole)
         elif self.absolute == "relative":
             shown = posixpath.relpath(whole, self.git.cwd)
+            if re.fullmatch(r"\.|(?:\.\./)*\.\.", shown):
+                shown += "/"
         self._print(shown)
 
     def _refs(self, name: str, pattern: str | None) -> None:
@@ -217,6 +246,9 @@ class _Parser:
     # revisions
 
     def _show(self, text: str, oid: str, negated: bool, full: str | None = None) -> None:
+        if self.verify:
+            self.pending.append((text, oid, negated, full))
+            return
         self.found += 1
         if self.no_revs:
             return
@@ -229,20 +261,10 @@ class _Parser:
                     name = found[0] if found else None
                     if name == "HEAD" or (name and self.git.repository.refs.symbolic(name)):
                         name = self.git.repository.refs.target(name)
-                upstream = re.search(r"@\{(u|upstream|push)\}\Z", text, re.IGNORECASE)
-                if upstream is not None:
-                    name = Resolver(self.git).upstream(
-                        text[: upstream.start()], push=upstream[1].lower() == "push"
-                    )
-                nth = re.fullmatch(r"@\{-(\d{1,6})\}", text)
-                if nth is not None:
-                    branch = Resolver(self.git).nth_branch(int(nth[1]))
-                    ref = find_ref(self.git.repository, branch) if branch else None
-                    name = ref[0] if ref is not None else None
                 if name is None:
                     return
                 if self.abbrev_ref:
-                    name = shorten_ref(name) if name.startswith("refs/") else name
+                    name = shortest_name(self.git.repository, name)
                 self._print(mark + name)
                 return
             self._print(mark + text)
@@ -280,7 +302,7 @@ class _Parser:
         dots = 3 if word.startswith("...", at) else 2
         first, second = word[:at] or "HEAD", word[at + dots :] or "HEAD"
         resolver = Resolver(self.git)
-        one, two = resolver.find(first), resolver.find(second)
+        one, two = resolver.find(first, kind="commit"), resolver.find(second, kind="commit")
         if one is None or two is None:
             return False
         self._show(second, two, self.negated)
@@ -327,15 +349,19 @@ def _git_dir(parser: _Parser) -> None:
 def _common_dir(parser: _Parser) -> None:
     repository = parser.git.repository
     same = repository.common == repository.folder
+    parser._place(_folder_from_here(repository) if same else repository.common, repository.common)
+
+
+def _folder_from_here(repository: Repository) -> str:
+    """Return the folder of a repository as a path from the working directory, if it is above."""
     depth = decode(repository.prefix).count("/")
-    relative = (
-        "../" * depth + ".git"
-        if repository.shown_folder.startswith("/")
+    if (
+        repository.shown_folder.startswith("/")
         and depth
         and (repository.folder == f"{(repository.worktree or '').rstrip('/')}/.git")
-        else (repository.shown_folder)
-    )
-    parser._place(relative if same else repository.common, repository.common)
+    ):
+        return "../" * depth + ".git"
+    return repository.shown_folder
 
 
 def _absolute_dir(parser: _Parser) -> None:
@@ -344,10 +370,8 @@ def _absolute_dir(parser: _Parser) -> None:
 
 def _inside_tree(parser: _Parser) -> None:
     repository = parser.git.repository
-    inside = (
-        repository.worktree is not None
-        and (f"{parser.git.cwd.rstrip('/')}/".startswith(f"{repository.worktree.rstrip('/')}/"))
-        and not _is_inside_folder(parser)
+    inside = repository.worktree is not None and (
+        f"{parser.git.cwd.rstrip('/')}/".startswith(f"{repository.worktree.rstrip('/')}/")
     )
     parser._print("true" if inside else "false")
 
@@ -361,11 +385,13 @@ def _inside_dir(parser: _Parser) -> None:
 
 
 def _bare(parser: _Parser) -> None:
-    parser._print("true" if parser.git.repository.is_bare else "false")
+    repository = parser.git.repository
+    is_bare = repository.is_bare and repository.config.flag("core.bare", True)
+    parser._print("true" if is_bare else "false")
 
 
 def _shallow(parser: _Parser) -> None:
-    parser._print("true" if parser.git.repository.read_file("shallow") else "false")
+    parser._print("true" if parser.git.repository.read_file("shallow") is not None else "false")
 
 
 def _show_prefix(parser: _Parser) -> None:
@@ -377,7 +403,20 @@ def _show_cdup(parser: _Parser) -> None:
 
 
 def _superproject(parser: _Parser) -> None:
-    del parser
+    """Print the worktree around this one if that has it as a submodule."""
+    git, top = parser.git, parser.git.repository.worktree
+    if top is None or top == "/":
+        return
+    above = posixpath.dirname(top)
+    try:
+        around = enter(git, above, searches=True).find_repository()
+    except GitError:
+        return
+    if around is None or around.worktree is None:
+        return
+    path = encode(posixpath.relpath(top, around.worktree))
+    if any(entry.mode == SUBMODULE for entry in around.index().stages(path).values()):
+        parser._print(around.worktree)
 
 
 def _env_vars(parser: _Parser) -> None:

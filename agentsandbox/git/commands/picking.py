@@ -7,7 +7,7 @@ with the commit as the base. With more than one commit `.git/sequencer` holds wh
 
 from __future__ import annotations
 
-from agentsandbox.git.commands.committing import print_summary, with_trailer
+from agentsandbox.git.commands.committing import print_summary
 from agentsandbox.git.errors import BadUsage, Fatal, GitError, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.invocation import Invocation
@@ -24,6 +24,7 @@ from agentsandbox.git.objects import EMPTY_TREE, format_commit
 from agentsandbox.git.options import favored_side, parse_options
 from agentsandbox.git.revisions import Resolver
 from agentsandbox.git.texts import clean_message, subject_of
+from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.trees import write_index_tree
 from agentsandbox.kernel.streams import decode, encode
 
@@ -160,7 +161,7 @@ class _Picking:
             repository.write_file("sequencer/head", f"{repository.head() or '0' * 40}\n")
         lines = [
             f"{word} {repository.short(oid)} "
-            f"{decode(subject_of(repository.objects.commit(oid).message))}\n"
+            f"{decode(subject_of(repository.readable(oid).message))}\n"
             for oid in commits
         ]
         repository.write_file("sequencer/todo", "".join(lines))
@@ -282,7 +283,7 @@ class _Picking:
             repository.refs.write("HEAD", oid, "cherry-pick: fast-forward", old=head)
             return 0
         before = objects.commit(parent).tree if parent is not None else EMPTY_TREE
-        subject = decode(subject_of(objects.commit(oid).message))
+        subject = decode(subject_of(self.repository.readable(oid).message))
         label = f"{repository.short(oid)} ({subject})"
         how = HowToMerge(repository)
         how.favor = self.favor
@@ -320,7 +321,7 @@ class _Picking:
     def _message(self, oid: str, parent: str | None, subject: str) -> bytes:
         repository = self.repository
         if self.name == "cherry-pick":
-            text = repository.objects.commit(oid).message
+            text = repository.readable(oid).message
             if self.options.on("x"):
                 text = with_trailer(text, encode(f"(cherry picked from commit {oid})"))
         else:
@@ -367,7 +368,7 @@ class _Picking:
             return commit(git, ["-e"] if self.options.on("edit") else ["--no-edit"])
         if self.options.given("cleanup"):
             message = clean_message(message, _CLEANUPS[self.options.text("cleanup")])
-        old = repository.objects.commit(oid)
+        old = repository.readable(oid)
         author = old.author if self.name == "cherry-pick" else repository.ident("author")
         made = repository.objects.write(
             "commit",

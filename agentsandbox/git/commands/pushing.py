@@ -7,6 +7,7 @@ from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.history import is_ancestor
 from agentsandbox.git.hooks import hook_path
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.objects import NULL, is_object_name
 from agentsandbox.git.options import Options, parse_options, refuse_absent
 from agentsandbox.git.refs import is_ref_name
@@ -42,6 +43,8 @@ git push [<options>] [<repository> [<refspec>...]]
     --force-if-includes   overwrite only what was integrated
     --thin                make a thin pack
     -u, --set-upstream    let the branches follow what is pushed
+    --recurse-submodules[=<mode>]
+                          only "no" is supported: submodules are pushed one by one
     --progress            show progress
     --prune               remove remote branches that are gone here
     --verify              run the pre-push hook
@@ -78,10 +81,22 @@ without using the '--force' option.""",
 }
 
 
+def _refuse_recursion(git: Invocation, options: Options) -> None:
+    """Refuse to check or push submodules along."""
+    if options.given("recurse-submodules"):
+        if options.on("recurse-submodules") and options.get("recurse-submodules") != "no":
+            raise Fatal("git push --recurse-submodules is not supported in this sandbox")
+        return
+    if git.config.get("push.recursesubmodules", "no") not in ("no", "false", "off"):
+        raise Fatal("push.recurseSubmodules is not supported in this sandbox; set it to no")
+    refuse_recursion(git, "push")
+
+
 def push(git: Invocation, words: list[str]) -> int:
     options = parse_options(USAGES["push"], words)
     refuse_absent(options, "push", ("force-if-includes",))
     repository = git.repository
+    _refuse_recursion(git, options)
     operands = options.operands
     _check(options, operands)
     branch = repository.branch().removeprefix("refs/heads/")

@@ -4,15 +4,28 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.git.errors import BadUsage, Fatal, GitError, Quit
+from agentsandbox.git.errors import (
+    BadUsage,
+    CorruptObject,
+    Fatal,
+    GitError,
+    MissingObject,
+    Quit,
+)
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.options import parse_options
+from agentsandbox.git.paths import unquote_prefix
 from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.ref_format import RefFilter, RefFormat, open_atom, sort_refs
+from agentsandbox.git.ref_transactions import Change, RefTransaction
 from agentsandbox.git.refs import is_ref_name, is_safe
-from agentsandbox.git.revisions import Resolver
+from agentsandbox.git.revisions import Resolver, shortest_name
 from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 USAGES = {
     "symbolic-ref": """
@@ -108,7 +121,7 @@ def symbolic_ref(git: Invocation, words: list[str]) -> int:
         if not options.off("recurse"):
             found = refs.target(found)
         if options.on("short"):
-            found = short_name(git, found)
+            found = shortest_name(git.repository, found)
         git.print(found)
         return 0
     if len(operands) != 2:
@@ -124,25 +137,6 @@ def symbolic_ref(git: Invocation, words: list[str]) -> int:
     return 0
 
 
-def short_name(git: Invocation, name: str) -> str:
-    """Return the shortest form of a full name that is not ambiguous."""
-    refs = git.repository.refs
-    for prefix in ("refs/heads/", "refs/tags/", "refs/remotes/", "refs/"):
-        if not name.startswith(prefix):
-            continue
-        short = name[len(prefix) :]
-        rules = [
-            f"refs/{short}",
-            f"refs/tags/{short}",
-            f"refs/heads/{short}",
-            f"refs/remotes/{short}",
-            f"refs/remotes/{short}/HEAD",
-        ]
-        if all(rule == name or refs.read(rule) is None for rule in rules):
-            return short
-    return name.removeprefix("refs/")
-
-
 def update_ref(git: Invocation, words: list[str]) -> int:
     # long: the forms of the command line
     options = parse_options(USAGES["update-ref"], words)
@@ -151,14 +145,16 @@ def update_ref(git: Invocation, words: list[str]) -> int:
     message = options.text("m")
     if options.given("m") and not message:
         raise Fatal("Refusing to perform update with empty message.")
+    deref = not options.off("deref") and not options.on("no-deref")
     if options.on("stdin"):
         if options.operands or options.on("d"):
             raise BadUsage
-        return _Transaction(git, message, options.on("z")).run()
+        return _Commands(
+            git, message, nul=options.on("z"), deref=deref, logs=options.on("create-reflog")
+        ).run()
     if options.on("z"):
         raise BadUsage
     operands = options.operands
-    deref = not options.off("deref") and not options.on("no-deref")
     if options.on("d"):
         if not 1 <= len(operands) <= 2:
             raise BadUsage
@@ -174,38 +170,13 @@ def update_ref(git: Invocation, words: list[str]) -> int:
     if new is None:
         raise Fatal(f"{operands[1]}: not a valid SHA1")
     old = _old_value(git, operands[2]) if len(operands) == 3 else None
-    _write(git, name, new, old, message, deref)
-    return 0
-
-
-def _write(
-    git: Invocation, name: str, new: str, old: str | None, message: str, deref: bool
-) -> None:
-    repository = git.repository
-    target = repository.refs.target(name) if deref else name
-    if not is_safe(target):
-        raise Fatal(
-            f"update_ref failed for ref '{name}': refusing to update ref with bad name '{name}'"
-        )
-    if new not in repository.objects:
-        raise Fatal(
-            f"update_ref failed for ref '{name}': cannot update ref '{target}': trying to "
-            f"write ref '{target}' with nonexistent object {new}"
-        )
-    if target.startswith("refs/heads/") or target == "HEAD":
-        if repository.objects.type_of(new) != "commit":
-            raise Fatal(
-                f"update_ref failed for ref '{name}': cannot update ref '{target}': trying "
-                f"to write non-commit object {new} to branch '{target}'"
-            )
+    transaction = RefTransaction(repository, message, logs=options.on("create-reflog"))
     try:
-        if repository.refs.read(target) == new and old is None:
-            return
-        repository.refs.write(name, new, message, old=old, deref=deref)
+        transaction.add(Change(name, new, old, deref))
+        transaction.commit()
     except GitError as error:
-        if error.message.startswith("cannot lock"):
-            raise Fatal(f"update_ref failed for ref '{name}': {error.message}") from None
-        raise
+        raise Fatal(f"update_ref failed for ref '{name}': {error.message}") from None
+    return 0
 
 
 def _old_value(git: Invocation, text: str) -> str:
@@ -217,101 +188,188 @@ def _old_value(git: Invocation, text: str) -> str:
     return found
 
 
-class _Transaction:
-    """The commands of standard input: all take effect, or none."""
+class _Commands:
+    """The commands of standard input: they take effect together, at "commit" or at the end.
 
-    def __init__(self, git: Invocation, message: str, nul: bool) -> None:
+    A line is read when it is needed, and "start", "prepare", "commit" and "abort" are answered at
+    once: a script may hold a dialogue with git over two pipes.
+    """
+
+    ARGUMENTS = {"update": 3, "create": 2, "delete": 2, "verify": 2, "option": 1}
+    STATES = {"start": "started", "prepare": "prepared", "commit": "closed", "abort": "closed"}
+
+    def __init__(
+        self, git: Invocation, message: str, *, nul: bool, deref: bool, logs: bool
+    ) -> None:
         self.git = git
-        self.message = message
-        self.nul = nul
-        self.todo: list[tuple[str, str, str | None, str | None, bool]] = []
+        self.end = b"\0" if nul else b"\n"
+        self.deref = deref
+        self.is_deref = deref
+        self.transaction = RefTransaction(git.repository, message, logs=logs)
+        self.state = "open"
 
     def run(self) -> int:
-        # long: one command after the other
-        data = decode(self.git.read_input())
-        lines = data.split("\0" if self.nul else "\n")
-        if self.nul:
-            raise Fatal("git update-ref --stdin -z is not supported in this sandbox; leave -z out")
-        no_deref = False
-        for line in lines:
-            self.git.budget.step()
-            if not line:
-                continue
-            command, _, rest = line.partition(" ")
-            parts = rest.split(" ") if rest else []
-            if command == "option" and rest == "no-deref":
-                no_deref = True
-                continue
-            if command in ("start", "prepare"):
-                self.git.print(f"{command}: ok")
-                continue
-            if command == "commit":
-                self._apply()
-                self.git.print("commit: ok")
-                continue
-            if command == "abort":
-                self.todo.clear()
-                self.git.print("abort: ok")
-                continue
-            if command not in ("update", "create", "delete", "verify"):
-                raise Fatal(f"unknown command: {line}")
-            if not parts:
-                raise Fatal(f"{command}: missing <ref>")
-            name = parts[0]
-            if not is_safe(name):
-                raise Fatal(f"invalid ref format: {name}")
-            new = old = None
-            if command in ("update", "create"):
-                if len(parts) < 2:
-                    raise Fatal(f"{command} {name}: missing <newvalue>")
-                new = self._value(command, name, parts[1], "newvalue")
-                old = (
-                    NULL
-                    if command == "create"
-                    else (
-                        self._value(command, name, parts[2], "oldvalue") if len(parts) > 2 else None
-                    )
-                )
-            else:
-                old = self._value(command, name, parts[1], "oldvalue") if len(parts) > 1 else None
-                if command == "verify" and old is None:
-                    old = NULL
-            self.todo.append((command, name, new, old, no_deref))
-            no_deref = False
-        self._apply()
+        try:
+            for line in self.git.input_lines(self.end):
+                self.git.budget.step()
+                self._command(line)
+            if self.state == "open":
+                self._ask("", self.transaction.commit)
+        finally:
+            self.transaction.abort()
         return 0
 
-    def _value(self, command: str, name: str, text: str, what: str) -> str:
-        if not text:
-            return NULL
-        found = text if text == NULL else Resolver(self.git).find(text)
+    def _ask(self, command: str, change: Callable[[], None]) -> None:
+        try:
+            change()
+        except GitError as error:
+            raise Fatal(f"{command}{error.message}") from None
+
+    def _command(self, line: bytes) -> None:
+        shown = decode(line)
+        if line[:1] == self.end:
+            raise Fatal("empty command in input")
+        if line[:1].isspace():
+            raise Fatal(f"whitespace before command: {shown}")
+        name = shown.partition(" ")[0]
+        if name not in self.ARGUMENTS:
+            name = shown.removesuffix(decode(self.end))
+            if name not in self.STATES:
+                raise Fatal(f"unknown command: {shown}")
+            self._enter(name)
+            steps = {
+                "prepare": self.transaction.prepare,
+                "commit": self.transaction.commit,
+                "abort": self.transaction.abort,
+            }
+            if name in steps:
+                self._ask(f"{name}: ", steps[name])
+            self.git.print(f"{name}: ok")
+            self.git.flush()
+            return
+        rest = line[len(name) + 1 :]
+        if self.end == b"\0":
+            for _ in range(self.ARGUMENTS[name] - 1):
+                rest += self.git.ctx.stdin.readline(self.end)
+        self._enter("")
+        self._change(name, _Arguments(self.git, name, rest, self.end))
+
+    def _enter(self, command: str) -> None:
+        """Check that a command may come now, and note what it leads to."""
+        following = self.STATES.get(command, "open")
+        if self.state == following == "started":
+            raise Fatal("cannot restart ongoing transaction")
+        if self.state == "prepared" and following != "closed":
+            raise Fatal("prepared transactions can only be closed")
+        if self.state == "closed" and following != "started":
+            raise Fatal("transaction is closed")
+        if following != "open":
+            self.state = following
+
+    def _change(self, command: str, words: _Arguments) -> None:
+        if command == "option":
+            if words.rest != b"no-deref" + self.end:
+                raise Fatal(f"option unknown: {decode(words.rest)}")
+            self.is_deref = False
+            return
+        name = words.name()
+        new = old = None
+        if command in ("update", "create"):
+            new = words.value("newvalue", zero=command == "update")
+            if new is None:
+                raise Fatal(f"{command} {name}: missing <newvalue>")
+            if command == "create" and new == NULL:
+                raise Fatal(f"create {name}: zero <newvalue>")
+        old = NULL if command == "create" else words.value("oldvalue")
+        if command == "delete":
+            new = NULL
+            if old == NULL:
+                raise Fatal(f"delete {name}: zero <oldvalue>")
+        elif command == "verify" and old is None:
+            old = NULL
+        words.finish()
+        change = Change(name, new, old, self.is_deref)
+        self._ask("", lambda: self.transaction.add(change))
+        self.is_deref = self.deref
+
+
+class _Arguments:
+    """What follows the name of a command: words after spaces, or fields that end with NUL."""
+
+    def __init__(self, git: Invocation, command: str, rest: bytes, end: bytes) -> None:
+        self.git = git
+        self.command = command
+        self.rest = rest
+        self.end = end
+
+    def name(self) -> str:
+        """Return the name of the reference."""
+        if self.end == b"\0":
+            found, _, _ = self.rest.partition(b"\0")
+            self.rest = self.rest[len(found) :]
+        else:
+            found = self._word()
+        if not found:
+            raise Fatal(f"{self.command}: missing <ref>")
+        name = decode(found)
+        if not is_ref_name(name, one_level=True):
+            raise Fatal(f"invalid ref format: {name}")
+        self.command += f" {name}"
+        return name
+
+    def _word(self) -> bytes:
+        if not self.rest.startswith(b'"'):
+            found = re.match(rb"\S*", self.rest)
+            word = found[0] if found else b""
+            self.rest = self.rest[len(word) :]
+            return word
+        unquoted = unquote_prefix(self.rest)
+        if unquoted is None:
+            raise Fatal(f"badly quoted argument: {decode(self.rest)}")
+        word, length = unquoted
+        if self.rest[length : length + 1].strip():
+            raise Fatal(f"unexpected character after quoted argument: {decode(self.rest)}")
+        self.rest = self.rest[length:]
+        return word
+
+    def value(self, what: str, *, zero: bool = False) -> str | None:
+        """Return the object that is named next, NULL for an empty word; None if nothing is there.
+
+        zero  whether an empty field of `-z` means NULL, too
+        """
+        if self.end == b"\0":
+            if not self.rest:
+                raise Fatal(f"{self.command}: unexpected end of input when reading <{what}>")
+            if not self.rest.startswith(b"\0"):
+                raise Fatal(f"{self.command}: expected NUL but got: {decode(self.rest)}")
+            self.rest = self.rest[1:]
+            if not self.rest:
+                raise Fatal(f"{self.command}: unexpected end of input when reading <{what}>")
+            word = self.rest.partition(b"\0")[0]
+            self.rest = self.rest[len(word) :]
+            if not word:
+                if zero:
+                    self.git.warn(f"{self.command}: missing <newvalue>, treating as zero")
+                return NULL if zero else None
+        else:
+            if self.rest in (b"", b"\n"):
+                return None
+            if not self.rest.startswith(b" "):
+                raise Fatal(f"{self.command}: expected SP but got: {decode(self.rest)}")
+            self.rest = self.rest[1:]
+            word = self._word()
+            if not word:
+                return NULL
+        text = decode(word)
+        found = NULL if text == NULL else Resolver(self.git).find(text)
         if found is None:
-            raise Fatal(f"{command} {name}: invalid <{what}>: {text}")
+            raise Fatal(f"{self.command}: invalid <{what}>: {text}")
         return found
 
-    def _apply(self) -> None:
-        refs = self.git.repository.refs
-        seen: set[str] = set()
-        for _, name, new, old, _ in self.todo:
-            if name in seen:
-                raise Fatal(f"multiple updates for ref '{name}' not allowed")
-            seen.add(name)
-            before = refs.read(name) or NULL
-            if old is not None and old != before:
-                from agentsandbox.git.refs import RefMismatch
-
-                raise Fatal(RefMismatch(name, before, old).message)
-            if new is not None and new != NULL and new not in self.git.repository.objects:
-                raise Fatal(
-                    f"cannot update ref '{name}': trying to write ref '{name}' with "
-                    f"nonexistent object {new}"
-                )
-        for command, name, new, _, no_deref in self.todo:
-            if command == "delete" or new == NULL:
-                refs.delete(name, message=self.message)
-            elif new is not None:
-                refs.write(name, new, self.message, deref=not no_deref)
-        self.todo.clear()
+    def finish(self) -> None:
+        """Raise if anything is left."""
+        if self.rest != self.end and self.rest:
+            raise Fatal(f"{self.command}: extra input: {decode(self.rest)}")
 
 
 def show_ref(git: Invocation, words: list[str]) -> int:
@@ -402,7 +460,11 @@ def for_each_ref(git: Invocation, words: list[str]) -> int:
     refs = git.repository.refs.all()
     names = [
         name for name in refs
-        if not options.operands or any(_selects(pattern, name) for pattern in options.operands)
+        if not options.operands
+        or any(
+            _selects(pattern, name, ignore_case=options.on("ignore-case"))
+            for pattern in options.operands
+        )
     ]  # fmt: skip
     items = [(name, refs[name]) for name in names if chosen.accepts(name, refs[name])]
     items = sort_refs(
@@ -413,12 +475,23 @@ def for_each_ref(git: Invocation, words: list[str]) -> int:
         if int(count) <= 0:
             raise BadUsage(f"invalid --count argument: `{count}'") if int(count) < 0 else Quit(0)
         items = items[: int(count)]
+    lines = []
     for name, oid in items:
-        git.write(encode(format.expand(name, oid) + "\n"))
+        try:
+            lines.append(encode(format.expand(name, oid) + "\n"))
+        except CorruptObject as error:
+            git.say(error.reasons)
+            raise Fatal(f"missing object {error.oid} for {name}") from None
+        except MissingObject as missing:
+            raise Fatal(f"missing object {missing.oid} for {name}") from None
+    for line in lines:
+        git.write(line)
     return 0
 
 
-def _selects(pattern: str, name: str) -> bool:
+def _selects(pattern: str, name: str, *, ignore_case: bool) -> bool:
+    if ignore_case:
+        pattern, name = pattern.lower(), name.lower()
     if name == pattern or name.startswith(pattern.rstrip("/") + "/"):
         return True
     return bool(re.search(r"[*?\[]", pattern)) and wildmatch(encode(pattern), encode(name))

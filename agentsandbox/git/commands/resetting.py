@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from agentsandbox.git.commands.adding import pathspec_words
-from agentsandbox.git.errors import Fatal
+from agentsandbox.git.errors import Fatal, Quit
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.revisions import Resolver, verify_filename, verify_not_filename
@@ -14,6 +15,10 @@ from agentsandbox.git.trees import diff_index, flat_tree, index_of_tree
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.git.worktree import Worktree, scan_worktree
 from agentsandbox.kernel.streams import decode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.git.repository import Repository
 
 USAGES = {
     "reset": """
@@ -54,14 +59,14 @@ def reset(git: Invocation, words: list[str]) -> int:
         revision = before[0] if before else "HEAD"
         paths = operands[options.before_dashes :]
     elif operands:
-        found = Resolver(git).find(operands[0], kind="tree")
-        if found is not None and repository.objects.peel(found, "tree") is not None:
+        kind = "tree" if len(operands) > 1 else "commit"
+        found = Resolver(git).find(operands[0], kind=kind)
+        if found is not None and repository.objects.peel(found, kind) is not None:
             verify_not_filename(git, operands[0])
             revision, paths = operands[0], operands[1:]
         else:
+            verify_filename(git, operands[0], first=True)
             paths = operands
-        for path in paths:
-            verify_filename(git, path)
     options.operands = paths
     paths = pathspec_words(git, options)
     mode = next(
@@ -99,18 +104,23 @@ def _reset_commit(
         in_merge = repository.read_file("MERGE_HEAD") is not None
         if in_merge or repository.index().unmerged():
             raise Fatal(f"Cannot do a {mode} reset in the middle of a merge.")
+    if mode in ("hard", "merge", "keep"):
+        refuse_recursion(git, "reset")
     tree = repository.objects.commit(commit).tree if commit is not None else None
     head = repository.head()
     old = repository.objects.commit(head).tree if head is not None else None
     if mode == "hard":
-        switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+        try:
+            switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+        except Quit:
+            raise Fatal(f"Could not reset index file to revision '{revision}'.") from None
     elif mode in ("merge", "keep"):
         _careful(git, old, tree, mode)
     elif mode == "mixed":
         index = repository.index()
         made = index_of_tree(repository, tree, index)
         if options.on("intent-to-add"):
-            _keep_intent(index, made)
+            _keep_intent(repository, index, made)
         _refresh(
             git, made, quiet=options.on("quiet"), write=True, refresh=not options.on("no-refresh")
         )
@@ -183,10 +193,10 @@ def reset_carefully(git: Invocation, old: str, tree: str) -> None:
     _careful(git, old, tree, "merge")
 
 
-def _keep_intent(before: Index, made: Index) -> None:
+def _keep_intent(repository: Repository, before: Index, made: Index) -> None:
     for entry in before:
         if not entry.stage and made.get(entry.path) is None:
-            fresh = Entry(entry.path, entry.mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+            fresh = Entry(entry.path, entry.mode, repository.objects.write("blob", b""))
             fresh.intends = True
             made.set(fresh)
 
@@ -230,7 +240,7 @@ def _reset_paths(git: Invocation, tree: str | None, paths: list[str], options: O
             entry = index.get(path)
             index.remove(path)
             if options.on("intent-to-add") and entry is not None:
-                fresh = Entry(path, entry.mode, "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391")
+                fresh = Entry(path, entry.mode, repository.objects.write("blob", b""))
                 fresh.intends = True
                 index.set(fresh)
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.git.diff.options import DiffOptions, wants_color
 from agentsandbox.git.diff.printing import DiffPrinter
-from agentsandbox.git.errors import Fatal
+from agentsandbox.git.errors import Fatal, MissingObject
 from agentsandbox.git.grep import ExpressionParser, GrepPrinter, Style
 from agentsandbox.git.index import Index
 from agentsandbox.git.invocation import Invocation
@@ -98,22 +98,28 @@ def grep(git: Invocation, words: list[str]) -> int:
     operands = list(options.operands)
     before = options.before_dashes
     tokens = _tokens(git, options)
+    has_dashes = options.has_dashes
     if not tokens:
-        if not operands or (options.has_dashes and not before):
+        if not operands:
             raise Fatal("no pattern given")
         tokens += [("e", each, "command line") for each in operands.pop(0).split("\n")]
-        before -= 1
+        if has_dashes and not before:  # git grep -- PATTERN [-- PATH...]
+            has_dashes = "--" in operands
+            before = operands.index("--") if has_dashes else len(operands)
+            operands[before : before + 1] = []
+        else:
+            before -= 1
     repository = git.repository
     parser = ExpressionParser(git, style, tokens)
     expression = parser.parse()
     driver = DiffPrinter(git, DiffOptions()).driver
     printer = GrepPrinter(git, style, expression, parser.terms(), driver)
-    if options.on("untracked") and not options.has_dashes:
+    if options.on("untracked") and not has_dashes:
         trees: list[tuple[str, str]] = []
         paths = operands
         _demand_paths(git, paths)
     else:
-        trees, paths = _split(git, operands, before if options.has_dashes else -1)
+        trees, paths = _split(git, operands, before if has_dashes else -1)
     wanted = parse_pathspec(git, paths or (["."] if repository.prefix else []))
     if options.on("cached") and (trees or options.on("untracked")):
         raise Fatal(
@@ -121,7 +127,12 @@ def grep(git: Invocation, words: list[str]) -> int:
             if trees
             else "options '--untracked' and '--cached' cannot be used together"
         )
-    most = options.number("max-depth", -1)
+    most = -1
+    for name, value, negated in options.order:
+        if name == "max-depth":
+            most = int(value or -1)
+        elif name == "recursive":
+            most = 0 if negated else -1
     full = options.on("full-name", git.config.flag("grep.fullname"))
     search = _Search(git, printer, wanted, full, most, paths)
     found = False
@@ -132,7 +143,10 @@ def grep(git: Invocation, words: list[str]) -> int:
     else:
         contents = search.index(cached=options.on("cached"))
     for shown, path, data in contents:
-        found = printer.show(shown, path, data) or found
+        hit = printer.show(shown, path, data)
+        if style.mode == "quiet" and options.on("files-without-match"):
+            hit = not hit
+        found = hit or found
         if found and style.mode == "quiet":
             return 0
     return 0 if found else 1
@@ -260,9 +274,11 @@ class _Search:
         self.wanted = wanted
         self.full = full
         self.most = most
-        self.bases = [item.path.rstrip(b"/") for item in wanted.items] if paths else [
-            self.repository.prefix.rstrip(b"/")
-        ]  # fmt: skip
+        self.bases = [self.repository.prefix.rstrip(b"/")]
+        if paths:
+            self.bases = [item.path.rstrip(b"/") for item in wanted.items]
+            if any(has_glob(base) for base in self.bases):  # a pattern matches at any depth
+                self.most = -1
 
     def _name(self, path: bytes, tree: bytes = b"") -> bytes:
         shown = path if self.full else relative_to(path, self.repository.prefix)
@@ -326,7 +342,11 @@ class _Search:
             tree = objects.peel(oid, "tree")
             if tree is None:
                 raise Fatal(f"unable to grep from object of type {kind}")
-            for path, (mode, blob) in flat_tree(objects, tree).items():
+            try:
+                found = flat_tree(objects, tree)
+            except MissingObject:
+                raise Fatal(f"unable to read tree ({oid})") from None
+            for path, (mode, blob) in found.items():
                 if mode & 0o170000 == 0o100000 and self._is_wanted(path):
                     yield self._name(path, encode(f"{word}:")), path, objects.blob(blob)
 

@@ -14,7 +14,7 @@ from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.merge_state import print_texts, put_merge
 from agentsandbox.git.merging import Options as HowToMerge
 from agentsandbox.git.merging import TreeMerge
-from agentsandbox.git.objects import NULL, format_commit
+from agentsandbox.git.objects import NULL, SUBMODULE, format_commit
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.revisions import Resolver
@@ -155,7 +155,13 @@ class _Maker:
     def is_empty(self) -> bool:
         if self.options.on("staged"):
             return not self.staged
-        return not (self.scan.changed or self.staged or self.untracked)
+        kept = [path for path in self.scan.changed if not self._is_submodule(path)]
+        staged = [one for one in self.staged if not one.is_submodule]
+        return not (kept or staged or self.untracked)
+
+    def _is_submodule(self, path: bytes) -> bool:
+        entry = self.index.get(path)
+        return entry is not None and entry.mode == self.scan.changed[path][1] == SUBMODULE
 
     def make(self, message: str) -> tuple[str, str]:
         """Write the commits; return (stash, its message)."""

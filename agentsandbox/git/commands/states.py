@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.git.commands.adding import refuse_in_submodule
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
@@ -15,6 +16,7 @@ from agentsandbox.git.patterns import parse_ignores
 from agentsandbox.git.progress import whence
 from agentsandbox.git.status import Status, StatusPrinter
 from agentsandbox.git.texts import expand_elements
+from agentsandbox.git.trees import diff_index
 from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
 
@@ -36,7 +38,7 @@ git status [<options>] [--] <pathspec>...
                           show untracked files: all, normal, no
     --ignored[=<mode>]    show ignored files: traditional, matching, no
     --ignore-submodules[=<when>]
-                          accepted where there are no submodules
+                          which submodules are not shown: all, dirty, untracked, none
     --column[=<style>]    only never and auto, which change nothing here
     --no-renames          do not look for renames
     -M, --find-renames[=<n>]
@@ -166,12 +168,14 @@ def status(git: Invocation, words: list[str]) -> int:
         least = parse_score(options.text("find-renames"))
     if options.text("column", "always" if options.on("column") else "never") not in _NO_COLUMNS:
         raise Fatal("--column is not supported in this sandbox: each name has a line of its own")
-    if options.on("ignore-submodules") and any(
-        entry.mode == SUBMODULE for entry in repository.index()
-    ):
-        raise Fatal("--ignore-submodules is not supported in this sandbox")
+    head = repository.head()
+    if head is not None and head not in repository.objects:
+        raise Fatal("bad object HEAD")
     found = Status(
         git,
+        ignore=(options.get("ignore-submodules") or "all")
+        if options.on("ignore-submodules")
+        else None,
         least=least,
         wanted=wanted,
         untracked=mode,
@@ -188,11 +192,15 @@ def status(git: Invocation, words: list[str]) -> int:
     printer.ahead_behind = options.on("ahead-behind", config.flag("status.aheadbehind", True))
     printer.show_stash = options.on("show-stash", config.flag("status.showstash"))
     if form == "long":
-        git.write(encode(printer.long()))
+        if config.flag("status.displaycommentprefix"):
+            printer.mark = config.get("core.commentchar", "#")[:1]
+        staged = None
         if options.on("verbose"):
-            from agentsandbox.git.commands.comparing import print_staged
-
-            print_staged(git)
+            head = repository.head()
+            tree = repository.objects.commit(head).tree if head is not None else None
+            staged = diff_index(repository, tree, repository.index())
+        text = printer.long(staged, twice=options.count("verbose") > 1)
+        git.write(encode(text))
     elif form == "porcelain" and version == 2:
         printer.relative = False
         git.write(printer.version2(branch=branch, nul=nul))
@@ -385,6 +393,8 @@ class _Listing:
 
 
 def update_index(git: Invocation, words: list[str]) -> int:
+    if words == ["-h"]:
+        raise BadUsage
     return _IndexUpdate(git).run(words)
 
 
@@ -550,6 +560,15 @@ class _IndexUpdate:
                 return
             self.git.error(f"{shown}: does not exist and --remove not passed")
             raise Fatal(f"Unable to process path {shown}")
+        if info.is_dir and (known is None or known.mode == SUBMODULE):
+            head = tree.head_of_nested(path)
+            if head is not None and (known is not None or "add" in self.flags):
+                entry = Entry(path, SUBMODULE, head)
+                entry.remember(info)
+                self.index.set_replacing(entry)
+                return
+            if known is not None:
+                return
         if info.is_dir:
             self.git.error(f"{shown}: is a directory - add files inside instead")
             raise Fatal(f"Unable to process path {shown}")
@@ -588,7 +607,10 @@ class _IndexUpdate:
                 self.git.print(f"{decode(path)}: needs merge")
                 self.failed = True
         for path, (kind, _, _) in sorted(found.changed.items()):
-            if self.index.get(path) is None or "q" in self.flags:
+            known = self.index.get(path)
+            if known is None or "q" in self.flags:
+                continue
+            if known.mode == SUBMODULE and "ignore-submodules" in self.flags:
                 continue
             del kind
             self.git.print(f"{decode(path)}: needs update")
@@ -629,6 +651,7 @@ def check_ignore(git: Invocation, words: list[str]) -> int:
     matched = 0
     for name in names:
         path = normalized(git, name).rstrip(b"/")
+        refuse_in_submodule(index, path, name)
         rule = None
         if options.off("index") or not index.has_path(path):
             info = tree.stat(path)

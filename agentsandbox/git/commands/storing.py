@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.git.dates import approxidate
-from agentsandbox.git.errors import BadUsage, Fatal
+from agentsandbox.git.errors import BadUsage, Fatal, GitError
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import seconds_of
 from agentsandbox.git.options import parse_options
@@ -293,7 +293,11 @@ def gc(git: Invocation, words: list[str]) -> int:
     _pack_refs(git.repository, everything=True, prune=True)
     _expire_logs(git)
     now = not keeps and text in ("now", "all")
-    store.repack(everything=True, loosen=not now, remove=True, quiet=True)
+    try:
+        store.repack(everything=True, loosen=not now, remove=True, quiet=True)
+    except GitError as error:
+        git.say(f"{error.prefix}{error.message}")
+        raise Fatal("failed to run repack") from None
     if not keeps:
         store.prune([], _expiry(git, text), dry_run=False, loud=False)
     from agentsandbox.git.commands.linking import prune_worktrees

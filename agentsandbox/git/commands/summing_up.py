@@ -100,9 +100,8 @@ class _Log:
                 return
         pretty = Pretty(git.repository)
         pretty.abbrev = line.abbrev or pretty.abbrev
-        objects = git.repository.objects
         for oid in line.walk.run():
-            commit = objects.commit(oid)
+            commit = git.repository.readable(oid)
             if line.format == "user":
                 subject = pretty.expand(line.user_format, commit)
             else:

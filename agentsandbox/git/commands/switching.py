@@ -7,17 +7,26 @@ import re
 from agentsandbox.git.branches import set_upstream
 from agentsandbox.git.commands.adding import pathspec_words
 from agentsandbox.git.commands.comparing import tree_to_worktree
-from agentsandbox.git.errors import Fatal, Quit
+from agentsandbox.git.diff.options import DiffOptions
+from agentsandbox.git.errors import Fatal, MissingObject, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.index import Entry
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec, quote_path
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.refs import is_branch_name
-from agentsandbox.git.revisions import Resolver, find_ref, verify_filename, verify_not_filename
+from agentsandbox.git.remotes import remote_names
+from agentsandbox.git.revisions import (
+    Resolver,
+    branch_named,
+    find_ref,
+    tracking_ref,
+    verify_not_filename,
+)
 from agentsandbox.git.status import tracking_text
 from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import flat_tree
@@ -121,6 +130,16 @@ Turn off this advice by setting config variable advice.detachedHead to false
 """
 
 
+_SEVERAL_REMOTES = """If you meant to check out a remote tracking branch on, e.g. 'origin',
+you can do so by fully qualifying the name with the --track option:
+
+    git checkout --track origin/<name>
+
+If you'd like to always have checkouts of an ambiguous <name> prefer
+one remote, e.g. the 'origin' remote, consider setting
+checkout.defaultRemote=origin in your config."""
+
+
 class Target:
     """Where to switch to."""
 
@@ -137,7 +156,7 @@ class Target:
 def checkout(git: Invocation, words: list[str]) -> int:
     # long: branches and files share one command line
     options = parse_options(USAGES["checkout"], words)
-    _refuse(options, "checkout")
+    _refuse(git, options, "checkout")
     repository = git.repository
     repository.need_worktree()
     operands = list(options.operands)
@@ -187,18 +206,20 @@ def checkout(git: Invocation, words: list[str]) -> int:
         )
     target = _target(git, branch, detach=options.on("detach"))
     if target is None:
-        guessed = _guess(git, branch)
-        if guessed is not None and not options.off("guess"):
+        guessed = _guess(git, options, branch, is_file=False)
+        if guessed is not None:
             return _switch_to_new(git, options, branch, [guessed], force=False, guessed=True)
         raise Fatal(f"reference is not a tree: {branch}")
     return _switch(git, options, target, branch)
 
 
-def _refuse(options: Options, name: str) -> None:
+def _refuse(git: Invocation, options: Options, name: str) -> None:
     if options.on("patch"):
         raise Fatal(f"git {name} --patch needs a terminal; name the files instead")
     if options.on("recurse-submodules"):
         raise Fatal(f"git {name} --recurse-submodules is not supported in this sandbox")
+    if not options.given("recurse-submodules"):
+        refuse_recursion(git, name)
     if options.on("merge") and name != "restore":
         raise Fatal(f"git {name} --merge is not supported in this sandbox; use git stash")
 
@@ -211,25 +232,18 @@ def _arguments(
         return None, None, []
     word, rest = operands[0], operands[1:]
     name = "@{-1}" if word == "-" else word
-    oid = _commit_or_tree(git, name)
+    oid = _commit_or_tree(git, name) or git.repository.refs.read(f"refs/heads/{name}")
     if oid is None:
+        is_file = not options.has_dashes and git.fs.exists(git.path(word), follow=False)
+        may_guess = len(options.operands) == 1 and (
+            options.has_dashes or not re.search(r"[*?\[\\]", word)
+        )
+        if may_guess and _guess(git, options, word, is_file=is_file) is not None:
+            return None, word, []
         if options.has_dashes:
             raise Fatal(f"invalid reference: {word}")
-        if (
-            not rest
-            and not git.fs.exists(git.path(word), follow=False)
-            and (not options.off("guess") and _guess(git, word) is not None)
-        ):
-            return None, word, []
         return None, None, operands
     if not options.has_dashes and rest:
-        for path in rest:
-            verify_filename(git, path)
-    elif (
-        not options.has_dashes
-        and find_ref(git.repository, name) is None
-        and (git.fs.exists(git.path(word), follow=False))
-    ) or not options.has_dashes:
         verify_not_filename(git, word)
     return git.repository.objects.peel(oid, "tree"), name, rest
 
@@ -250,29 +264,39 @@ def _commit_or_tree(git: Invocation, name: str) -> str | None:
     return found
 
 
-def _guess(git: Invocation, name: str) -> str | None:
-    """Return the one remote-tracking branch with a name, None without one."""
+def _guess(git: Invocation, options: Options, name: str, *, is_file: bool) -> str | None:
+    """Return the one remote-tracking branch that a name means, None without one.
+
+    Fatal if several remotes have such a branch, or if it is also the name of a file.
+    """
+    if options.given("track") or not options.on(
+        "guess", default=git.config.flag("checkout.guess", True)
+    ):
+        return None
     repository = git.repository
-    found = [
-        ref
-        for ref in repository.refs.all("refs/remotes/")
-        if ref.split("/", 3)[3:] == [name] and not ref.endswith("/HEAD")
-    ]
-    if len(found) > 1:
-        default = git.config.get("checkout.defaultremote")
-        found = [ref for ref in found if ref.startswith(f"refs/remotes/{default}/")] or found
-    return found[0].removeprefix("refs/remotes/") if len(found) == 1 else None
+    found: dict[str, str] = {}
+    for remote in remote_names(git):
+        ref = tracking_ref(repository, remote, f"refs/heads/{name}")
+        if ref is not None and repository.refs.read(ref) is not None:
+            found[remote] = ref
+    default = git.config.get("checkout.defaultremote") or ""
+    if len(found) > 1 and default not in found:
+        git.hint(_SEVERAL_REMOTES, "checkoutAmbiguousRemoteBranchName")
+        raise Fatal(f"'{name}' matched multiple ({len(found)}) remote tracking branches")
+    if not found:
+        return None
+    if is_file:
+        raise Fatal(
+            f"'{name}' could be both a local file and a tracking branch.\n"
+            "Please use -- (and optionally --no-guess) to disambiguate"
+        )
+    ref = found[default] if len(found) > 1 else next(iter(found.values()))
+    return ref.removeprefix("refs/remotes/")
 
 
 def _target(git: Invocation, name: str, *, detach: bool) -> Target | None:
     repository = git.repository
-    shown = name
-    number = re.fullmatch(r"@\{-(\d{1,6})\}", name)
-    if number is not None:
-        before = Resolver(git).nth_branch(int(number[1]))
-        if before is None:
-            return None
-        shown = name = before
+    shown = name = branch_named(repository, name)
     full = f"refs/heads/{name}"
     if not detach and is_branch_name(name) and repository.refs.read(full) is not None:
         return Target(shown, repository.refs.read(full), full)
@@ -284,7 +308,7 @@ def _target(git: Invocation, name: str, *, detach: bool) -> Target | None:
 def switch(git: Invocation, words: list[str]) -> int:
     # long: one form after the other
     options = parse_options(USAGES["switch"], words)
-    _refuse(options, "switch")
+    _refuse(git, options, "switch")
     repository = git.repository
     repository.need_worktree()
     if options.on("discard-changes"):
@@ -316,18 +340,17 @@ def switch(git: Invocation, words: list[str]) -> int:
     name = "@{-1}" if word == "-" else word
     target = _target(git, name, detach=options.on("detach"))
     if target is None:
-        guessed = _guess(git, word)
-        if guessed is not None and not options.off("guess"):
+        guessed = _guess(git, options, word, is_file=False)
+        if guessed is not None:
             return _switch_to_new(git, options, word, [guessed], force=False, guessed=True)
         raise Fatal(f"invalid reference: {word}")
     if not target.branch and not options.on("detach"):
         found = find_ref(repository, name)
-        kind = "commit"
-        if found is not None and found[0].startswith("refs/tags/"):
-            kind = "tag"
-        elif found is not None and found[0].startswith("refs/remotes/"):
-            kind = "remote branch"
-        git.say(f"fatal: a branch is expected, got {kind} '{target.name}'")
+        kind = "commit "
+        if found is not None:
+            kinds = {"refs/tags/": "tag ", "refs/remotes/": "remote branch "}
+            kind = next((what for start, what in kinds.items() if found[0].startswith(start)), "")
+        git.say(f"fatal: a branch is expected, got {kind}'{target.name}'")
         git.hint(
             "If you want to detach HEAD at the commit, try again with the --detach option.",
             "suggestDetachingHead",
@@ -340,14 +363,15 @@ def _force(options: Options) -> bool:
     return options.on("force")
 
 
-def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
+def _move_trees(git: Invocation, options: Options, commit: str | None) -> bool:
+    """Change index and worktree; return whether `-f` found a content missing."""
     repository = git.repository
     head = repository.head()
-    old = repository.objects.commit(head).tree if head is not None else None
+    has_index = git.fs.exists(repository.index_path)
+    old = repository.objects.commit(head).tree if head is not None and has_index else None
     new = repository.objects.commit(commit).tree if commit is not None else None
     if _force(options):
-        switch_trees(git, None, new, action="checkout", reset=True, one_way=True)
-        return
+        return switch_trees(git, None, new, action="checkout", reset=True, one_way=True)
     unmerged = repository.index().unmerged()
     if unmerged:
         for path in unmerged:
@@ -357,6 +381,7 @@ def _move_trees(git: Invocation, options: Options, commit: str | None) -> None:
     switch_trees(
         git, old, new, action="checkout", overwrite_ignored=not options.off("overwrite-ignore")
     )
+    return False
 
 
 def _refuse_in_progress(git: Invocation, options: Options) -> None:
@@ -396,8 +421,9 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
         if elsewhere is not None:
             name = target.branch.removeprefix("refs/heads/")
             raise Fatal(f"'{name}' is already checked out at '{elsewhere.path}'")
-    if head != target.commit or _force(options):
-        _move_trees(git, options, target.commit)
+    lacks = False
+    if head != target.commit or _force(options) or not git.fs.exists(repository.index_path):
+        lacks = _move_trees(git, options, target.commit)
     if not quiet and not _force(options):
         _show_changes(git, target.commit)
     if not quiet and not before and head is not None and head != target.commit:
@@ -426,7 +452,7 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
     repository.remove_file(
         "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD"
     )
-    return run_hook(repository, "post-checkout", head or NULL, target.commit, "1")
+    return run_hook(repository, "post-checkout", head or NULL, target.commit, "1") or int(lacks)
 
 
 def _detach(
@@ -487,7 +513,8 @@ def _show_changes(git: Invocation, commit: str | None) -> None:
         return
     repository = git.repository
     tree = Worktree(repository)
-    found = tree_to_worktree(git, tree, repository.objects.commit(commit).tree, Pathspec())
+    base = repository.objects.commit(commit).tree
+    found = tree_to_worktree(git, tree, base, Pathspec(), DiffOptions())
     for delta in found:
         git.print(f"{delta.status}\t{quote_path(delta.new_path)}")
 
@@ -502,13 +529,15 @@ def _report_only(git: Invocation, options: Options) -> int:
     """Report local changes, as `git checkout` without operands does."""
     repository = git.repository
     head = repository.head()
-    if _force(options) and head is not None:
+    if head is None:
+        raise Fatal("You are on a branch yet to be born")
+    if _force(options):
         _move_trees(git, options, head)
     if not options.on("quiet"):
         if not _force(options):
             _show_changes(git, head)
         branch = repository.branch()
-        if branch and head is not None:
+        if branch:
             _report_tracking(git, branch)
     return 0
 
@@ -520,13 +549,8 @@ def _switch_to_new(
     # long: the checks come before anything is changed
     repository = git.repository
     if len(operands) > 1:
-        raise (
-            Fatal(
-                f"'{operands[1]}' is not a commit and a branch '{name}' cannot be created from it"
-            )
-            if operands
-            else Quit(128)
-        )
+        raise Fatal(f"Cannot update paths and switch to branch '{name}' at the same time.")
+    name = branch_named(repository, name)
     if not is_branch_name(name):
         raise Fatal(f"'{name}' is not a valid branch name")
     full = f"refs/heads/{name}"
@@ -550,7 +574,7 @@ def _switch_to_new(
             raise Fatal(f"invalid reference: {start}")
         raise Fatal(f"'{start}' is not a commit and a branch '{name}' cannot be created from it")
     _refuse_in_progress(git, options)
-    if commit != head or _force(options):
+    if commit != head or _force(options) or not git.fs.exists(repository.index_path):
         _move_trees(git, options, commit)
     if not quiet and not _force(options) and operands:
         _show_changes(git, commit)
@@ -570,7 +594,9 @@ def _switch_to_new(
             git.say(f"Switched to and reset branch '{name}'")
         else:
             git.say(f"Switched to a new branch '{name}'")
-    ref = find_ref(repository, start) if start != "HEAD" else None
+    ref = find_ref(repository, start)
+    if ref is not None and ref[0] == "HEAD":
+        ref = (before, ref[1]) if options.on("track") and before else None
     if ref is not None and track is not False and (track or ref[0].startswith("refs/remotes/")):
         set_upstream(git, name, ref[0], quiet=quiet)
     return run_hook(repository, "post-checkout", head or NULL, commit, "1")
@@ -638,7 +664,9 @@ def _restore(
     if before is not None:
         chosen = {path: side for path, side in before.items() if wanted.matches(path)}
         gone = [
-            entry.path for entry in index if wanted.matches(entry.path) and entry.path not in before
+            entry.path
+            for entry in index
+            if not overlay and wanted.matches(entry.path) and entry.path not in before
         ]
     else:
         gone = []
@@ -675,6 +703,7 @@ def _restore(
                 )
                 raise Quit(1)
     count = 0
+    broken = False
     for path, (mode, oid) in chosen.items():
         known = index.get(path)
         fresh: Entry | None = known
@@ -695,7 +724,16 @@ def _restore(
                     or (work.is_changed(known, info))
                 ):
                     count += 1
-                fresh = work.write(path, mode, oid)
+                try:
+                    fresh = work.write(path, mode, oid)
+                except MissingObject:
+                    git.error(f"unable to read sha1 file of {decode(path)} ({oid})")
+                    work.remove(path)
+                    if staged:
+                        index.set_replacing(Entry(path, mode, oid))
+                    broken = True
+                    count -= 1
+                    continue
                 if path in unmerged and before is None:
                     continue
                 if staged or (known is not None and (known.mode, known.oid) == (mode, oid)):
@@ -713,12 +751,14 @@ def _restore(
                 work.remove(path)
             count += 1
     repository.write_index(index)
+    if broken:
+        raise Quit(255)
     return count, tree
 
 
 def restore(git: Invocation, words: list[str]) -> int:
     options = parse_options(USAGES["restore"], words)
-    _refuse(options, "restore")
+    _refuse(git, options, "restore")
     repository = git.repository
     repository.need_worktree()
     options.operands = pathspec_words(git, options)

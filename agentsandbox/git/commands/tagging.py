@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from agentsandbox.git.dates import DEFAULT, parse_style, show_date
 from agentsandbox.git.editor import edit
 from agentsandbox.git.errors import BadUsage, Fatal, Quit
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.objects import seconds_of
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.ref_format import RefFilter, RefFormat, sort_refs
 from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.revisions import Resolver
-from agentsandbox.git.texts import clean_message
-from agentsandbox.kernel.streams import encode
+from agentsandbox.git.texts import clean_message, subject_of
+from agentsandbox.kernel.streams import decode, encode
 
 USAGES = {
     "tag": """
@@ -155,10 +157,23 @@ def _make(git: Invocation, options: Options) -> int:
     new = oid
     if annotated:
         new = _annotated(git, options, name, oid)
-    repository.refs.write(full, new, f"tag: tagging {oid}", deref=False)
+    repository.refs.write(full, new, _log_message(git, oid), deref=False)
     if options.on("force") and before is not None and before != new:
         git.print(f"Updated tag '{name}' (was {repository.short(before)})")
     return 0
+
+
+def _log_message(git: Invocation, oid: str) -> str:
+    """Return what the log of a tag says, where tags have logs."""
+    repository = git.repository
+    action = git.env.get("GIT_REFLOG_ACTION", f"tag: tagging {repository.short(oid)}")
+    kind = repository.objects.type_of(oid)
+    if kind != "commit":
+        return f"{action} ({'other tag' if kind == 'tag' else kind} object)"
+    commit = repository.objects.commit(oid)
+    style = parse_style("short") or DEFAULT
+    date = show_date(seconds_of(commit.committer), 0, style, 0, "UTC")
+    return f"{action} ({decode(subject_of(commit.message))}, {date})"
 
 
 def _annotated(git: Invocation, options: Options, name: str, oid: str) -> str:

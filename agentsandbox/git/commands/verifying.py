@@ -67,6 +67,8 @@ class _Checker:
         self.links: dict[str, tuple[str, list[tuple[str, str]]]] = {}
         """(type, [(type, object)] that it names) by object."""
         self.failed: set[str] = set()
+        self.missing: dict[str, str] = {}
+        """The types of objects that are named and not there."""
 
     def run(self) -> int:
         for oid in dict.fromkeys(self.objects.names()):
@@ -142,7 +144,11 @@ class _Checker:
             return
         for line in lines:
             text = line.replace(f"unpack {oid} header", f"unpack header of {shown}")
+            if f"header for {oid} too long" in text:
+                text = f"error: unable to unpack header of {shown}"
             self.git.say(text if text.startswith("error: ") else f"error: {text}")
+        if lines == [f"error: corrupt loose object '{oid}'"]:
+            self.git.say(f"error: unable to unpack contents of {shown}")
         self.git.say(f"error: {oid}: object corrupt or missing: {shown}")
 
     def _shown(self, oid: str) -> str:
@@ -209,28 +215,34 @@ class _Checker:
                     pending.append(each)
                 elif each != EMPTY_TREE and each not in missing:
                     missing[each] = other
-                    self.git.print(f"broken link from {kind:>7} {oid}")
-                    self.git.print(f"              to {other:>7} {each}")
                     self.status |= 2
-        for oid, kind in missing.items():
-            self.git.print(f"missing {kind} {oid}")
-            self.status |= 2
+                    if each not in self.failed:
+                        self.git.print(f"broken link from {kind:>7} {oid}")
+                        self.git.print(f"              to {other:>7} {each}")
+        self.missing = missing
+        self.status |= 2 * bool(missing)
         return reached
 
     def _report(self, reached: set[str]) -> None:
         """Print what is not reached."""
         options = self.options
-        left = [oid for oid in self.links if oid not in reached]
+        left = [oid for oid in self.links if oid not in reached] + list(self.missing)
         size = 32
-        while size - 1 <= 2 * len(self.links):
+        while size - 1 <= 2 * (len(self.links) + len(self.missing)):
             size *= 2
         left.sort(key=lambda oid: int.from_bytes(bytes.fromhex(oid[:8]), "little") % size)
         if options.on("unreachable"):
             for oid in left:
-                self.git.print(f"unreachable {self.links[oid][0]} {oid}")
+                if oid in self.missing:
+                    self.git.print(f"missing {self.missing[oid]} {oid}")
+                else:
+                    self.git.print(f"unreachable {self.links[oid][0]} {oid}")
             return
-        used = {each for oid in left for _, each in self.links[oid][1]}
+        used = {each for oid in left if oid in self.links for _, each in self.links[oid][1]}
         for oid in left:
+            if oid in self.missing:
+                self.git.print(f"missing {self.missing[oid]} {oid}")
+                continue
             if oid in used:
                 continue
             kind = self.links[oid][0]

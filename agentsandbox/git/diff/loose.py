@@ -20,8 +20,8 @@ class _LoosePrinter(DiffPrinter):
 
     contents: dict[str, bytes]
 
-    def content(self, mode: int, oid: str, path: bytes) -> bytes:
-        del path
+    def content(self, mode: int, oid: str, path: bytes, dirt: int = 0) -> bytes:
+        del path, dirt
         return self.contents[oid] if mode else b""
 
 

@@ -8,6 +8,7 @@ from agentsandbox.git.diff.hunks import LineDiff
 from agentsandbox.git.diff.renames import MOST
 from agentsandbox.git.diff.xdiff import Whitespace
 from agentsandbox.git.errors import BadUsage, Fatal
+from agentsandbox.git.modules import checked_rule
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -118,7 +119,10 @@ class DiffOptions:
         self.intends_visible = False
         self.order: list[str] = []
         self.output = ""
-        self.submodule = "short"
+        self.submodule = ""
+        """"short", "log" or "diff"; "" if the command line says nothing."""
+        self.ignore_submodules = ""
+        """"all", "dirty", "untracked" or "none"; "" if the command line says nothing."""
         self.ignore_matching: list[str] = []
         """Patterns of -I."""
         self._is_ignored: Callable[[bytes], bool] | None = None
@@ -189,6 +193,7 @@ class DiffOptions:
             "--find-copies",
             "--color-moved",
             "--submodule",
+            "--ignore-submodules",
         ):
             self._take_optional(name, value if equals else None)
             return True
@@ -301,8 +306,13 @@ class DiffOptions:
             if value != "no":
                 raise Fatal("--color-moved is not supported in this sandbox")
         elif name == "--submodule":
-            if value not in (None, "short"):
-                raise Fatal(f"--submodule={value} is not supported in this sandbox")
+            self.submodule = "log" if value is None else value
+            if self.submodule not in ("short", "log", "diff"):
+                raise BadUsage(
+                    f"failed to parse --submodule option parameter: '{value}'", usage=False
+                )
+        elif name == "--ignore-submodules":
+            self.ignore_submodules = checked_rule("all" if value is None else value)
         else:
             self._take_renames("M" if name == "--find-renames" else "C", value or "")
 
@@ -325,6 +335,13 @@ class DiffOptions:
                 2 if text in ("copies", "copy") else int(config.flag("diff.renames", True))
             )
         self.renames = max(self.renames, 0)
+        if not self.submodule:
+            self.submodule = config.get("diff.submodule", "short") if porcelain else "short"
+            if self.submodule not in ("short", "log", "diff"):
+                git.warn(
+                    f"Unknown value for 'diff.submodule' config variable: '{self.submodule}'"
+                )
+                self.submodule = "short"
         if self.ignore_matching:
             self._is_ignored = _matcher(self.ignore_matching, git)
         if self.rename_limit < 0:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from agentsandbox.git.attributes import Attributes, is_binary
 from agentsandbox.git.diff.hunks import function_line
 from agentsandbox.git.diff.renames import MOST, RenameFinder
+from agentsandbox.git.errors import CorruptObject, MissingObject
+from agentsandbox.git.modules import IgnoreRules, checked_rule
 from agentsandbox.git.objects import NULL, SUBMODULE, object_name
 from agentsandbox.git.paths import mode_text, quote_path
 from agentsandbox.git.trees import Delta
@@ -76,18 +78,29 @@ class DiffPrinter:
 
     # contents
 
-    def content(self, mode: int, oid: str, path: bytes) -> bytes:
+    def sides(self, delta: Delta) -> tuple[bytes, bytes]:
+        """Return the contents of both sides of a change."""
+        return (
+            self.content(delta.old_mode, delta.old_oid, delta.old_path, delta.old_dirt),
+            self.content(delta.new_mode, delta.new_oid, delta.new_path, delta.dirt),
+        )
+
+    def content(self, mode: int, oid: str, path: bytes, dirt: int = 0) -> bytes:
         """Return the content of one side of a change."""
         if not mode:
             return b""
         if mode & 0o170000 == SUBMODULE:
             head = oid or (self.worktree.head_of_nested(path) if self.worktree else None) or NULL
-            return encode(f"Subproject commit {head}\n")
+            return encode(f"Subproject commit {head}{'-dirty' if dirt else ''}\n")
         if not oid:
             assert self.worktree is not None
             info = self.worktree.stat(path)
             return b"" if info is None else self.worktree.read(path, info)
-        return self.repository.objects.blob(oid)
+        try:
+            return self.repository.objects.blob(oid)
+        except CorruptObject as error:
+            self.git.say(error.reasons)
+            raise MissingObject(oid) from None
 
     def _oid(self, mode: int, oid: str, path: bytes) -> str:
         if oid or not mode:
@@ -103,6 +116,7 @@ class DiffPrinter:
     def prepare(self, deltas: list[Delta], others: list[Delta] | None = None) -> list[Delta]:
         """Return the changes to print: swapped, with renames, filtered."""
         options = self.options
+        deltas = self._without_ignored(deltas)
         if self.prefix:
             deltas = [one for one in deltas if one.path.startswith(self.prefix)]
         if options.reverse:
@@ -126,6 +140,17 @@ class DiffPrinter:
             deltas = deltas if "*" in options.filter and kept else kept
         return deltas
 
+    def _without_ignored(self, deltas: list[Delta]) -> list[Delta]:
+        """Return the changes without those of submodules that are not to be looked at."""
+        if not any(SUBMODULE in (one.old_mode, one.new_mode) for one in deltas):
+            return deltas
+        rule = self.options.ignore_submodules
+        default = self.git.config.get("diff.ignoresubmodules", "untracked")
+        rules = IgnoreRules(self.git, checked_rule(rule or default), fixed=bool(rule))
+        return [
+            one for one in deltas if not one.is_submodule or rules.rule_for(one.new_path) != "all"
+        ]
+
     # the parts of the output
 
     def print(self, deltas: Sequence[Delta]) -> None:
@@ -148,6 +173,8 @@ class DiffPrinter:
                 for delta, one in pairs
                 if one.added
                 or one.deleted
+                or delta.dirt
+                or delta.old_dirt
                 or one.binary
                 or one.unmerged
                 or delta.status != "M"
@@ -260,8 +287,7 @@ class DiffPrinter:
             found.comment = _mode_comment(delta)
         if delta.old_oid == delta.new_oid and delta.new_oid:
             return found
-        before = self.content(delta.old_mode, delta.old_oid, delta.old_path)
-        after = self.content(delta.new_mode, delta.new_oid, delta.new_path)
+        before, after = self.sides(delta)
         if self.is_binary(delta, before, after):
             found.binary = True
             if before != after:
@@ -367,8 +393,15 @@ class DiffPrinter:
         if delta.status == "T" and delta.old_mode & 0o170000 != delta.new_mode & 0o170000:
             gone = Delta(delta.old_path, delta.old_mode, delta.old_oid, 0, NULL)
             made = Delta(delta.new_path, 0, NULL, delta.new_mode, delta.new_oid)
-            self._print_pair(gone)
-            self._print_pair(made)
+            made.dirt = delta.dirt
+            self.print_patch(gone)
+            self.print_patch(made)
+        elif self.options.submodule in ("log", "diff") and not (
+            {delta.old_mode, delta.new_mode} - {0, SUBMODULE}
+        ):
+            from agentsandbox.git.diff.submodules import print_submodule
+
+            print_submodule(self, delta)
         else:
             self._print_pair(delta)
 
@@ -423,8 +456,7 @@ class DiffPrinter:
 
     def _print_pair(self, delta: Delta) -> None:
         header, must = self.header(delta)
-        before = self.content(delta.old_mode, delta.old_oid, delta.old_path)
-        after = self.content(delta.new_mode, delta.new_oid, delta.new_path)
+        before, after = self.sides(delta)
         head = b"".join([self.colored("meta", line) + b"\n" for line in header])
         old, new = self._names(delta)
         one = old if delta.old_mode else "/dev/null"
@@ -514,6 +546,7 @@ def _swapped(one: Delta) -> Delta:
     made = Delta(one.new_path, one.new_mode, one.new_oid, one.old_mode, one.old_oid, status)
     made.new_path = one.old_path
     made.unmerged = one.unmerged
+    made.old_dirt, made.dirt = one.dirt, one.old_dirt
     return made
 
 

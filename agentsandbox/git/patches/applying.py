@@ -607,7 +607,7 @@ class Applier:
         if self.intends:
             if self.index is not None and (known := self.index.get(name)) is not None:
                 return known
-            entry = Entry(name, mode, object_name("blob", b""))
+            entry = Entry(name, mode, self.repository.objects.write("blob", b""))
             entry.intends = True
             return entry
         if mode == SUBMODULE:

@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     from typing import Literal, Protocol
 
     Mode = Literal["r", "w", "a", "x", "r+"]
-    Mark = tuple[float, float, int, int, int] | tuple[()]
+    FileMark = tuple[float, float, int, int, int]
+    Version = tuple[object, int, int]
+    Mark = FileMark | Version | tuple[()]
 
     class Positioned(Protocol):
         """An open regular file, whose position all its holders share."""
@@ -332,11 +334,18 @@ class FileSystem(ABC):
     def marks(self, path: str, names: Sequence[str]) -> list[Mark | None]:
         """Return what tells whether names in a directory are as they were.
 
-        (mtime, ctime, size, inode number, mode) of a regular file, () of a directory. None: ask
-        `stat`.
+        (mtime, ctime, size, inode number, mode) of a regular file. Of a directory its version, or
+        () if it has none (see `keep_versions`). None: ask `stat`.
         """
         del path
         return [None] * len(names)
+
+    def keep_versions(self) -> None:  # noqa: B027 - nothing to do without directories in memory
+        """Give the directories in memory versions, from now to their next change.
+
+        A change gives new versions to all directories above it, so one with the same version has
+        the same files, at all depths. Changes behind a mount or by another hard link don't count.
+        """
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
         """Return names and types like `scan`, and bytes of regular files in memory, else None."""

@@ -313,11 +313,13 @@ class MemoryFileSystem(Ledger):
         return names, kinds
 
     def examine(self, path: str, names: Sequence[str]) -> list[Stat | None]:
-        try:
-            node = self._find(path)
-        except OSError:
-            return super().examine(path, names)
-        if type(node) is not Dir or not self._may(node, 1) or path.startswith(_SHOWING_DESCRIPTORS):
+        node: Dir | Inner | None = self._dirs.get(path)
+        if node is None:
+            try:
+                node = self._directory(path, path)
+            except OSError:
+                return super().examine(path, names)
+        if type(node) is not Dir or path.startswith(_SHOWING_DESCRIPTORS):
             return super().examine(path, names)
         found: list[Stat | None] = []
         for name in names:
@@ -338,14 +340,21 @@ class MemoryFileSystem(Ledger):
             return super().marks(path, names)
         if type(node) is not Dir or not self._may(node, 1) or path.startswith(_SHOWING_DESCRIPTORS):
             return super().marks(path, names)
+        token, uid = self.token, self._uid
         return [
             (one.mtime, one.ctime, len(one.data), one.ino or number_of(one), one.mode)
             if type(one) is FileNode
             else ()
+            if type(one) is Dir and one.owner is token
+            else (one.owner, one.ino or number_of(one), uid)
             if type(one) is Dir
             else None
             for one in map(node.entries.get, names)
         ]
+
+    def keep_versions(self) -> None:
+        if self._root.owner is self.token:
+            self.token = object()
 
     def contents(self, path: str) -> tuple[list[str], list[int], list[bytes | None]]:
         node = self._listed(path)

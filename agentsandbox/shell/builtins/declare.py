@@ -14,6 +14,7 @@ from agentsandbox.shell.expansion.variables import (
     CAPITALIZE,
     CASES,
     EXPORT,
+    GIVEN,
     INTEGER,
     LOWER,
     NAMEREF,
@@ -496,19 +497,21 @@ def _make_local(shell: Shell, name: str, inherit: bool, on: int) -> None:
     flags = shell.attributes.get(name, 0)
     if flags & READONLY and variables.globals_scope(name) is None:
         raise CommandError(f"{name}: readonly variable")
-    depth, scope = variables.temporary[-1] if variables.temporary else (0, {})
-    temporary = name in scope
+    depth, scope = next(
+        (each for each in reversed(variables.temporary) if name in each[1]), (0, None)
+    )
     value = shell.values.get(name)
     if not variables.make_local(name):
         return
-    # the assignment in front of `local` itself: the local takes its place
-    if temporary and depth == len(variables.scopes):
+    # an assignment in front of the function or of `local` itself: the local takes its place
+    if scope is not None and depth == len(variables.scopes):
         variables.scopes[-1][name] = scope.pop(name)
+        variables.add(name, GIVEN)
     if inherit or shell.options.shopt["localvar_inherit"]:
         if isinstance(value, (IndexedArray, AssociativeArray)):
             shell.values[name] = value.copy()
         return
-    if temporary and isinstance(value, (str, int)) and not on & (ARRAY | ASSOCIATIVE):
+    if scope is not None and isinstance(value, (str, int)) and not on & (ARRAY | ASSOCIATIVE):
         return
     if name in variables.writers or name in variables.readers:
         shell.values[name] = UNSET

@@ -12,6 +12,7 @@ from agentsandbox.kernel.processes import (
 )
 from agentsandbox.shell.builtins import define, is_number
 from agentsandbox.shell.builtins.trap import condition_name, signal_table
+from agentsandbox.shell.interpreter.traps import SignalHandler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -80,6 +81,8 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
     scheduler = shell.machine.scheduler
     if pid == shell.process.pid:
         return _send_to_self(shell, number)
+    if _send_outwards(shell, pid, number):
+        return True
     if pid == shell.process.top_pid or pid == scheduler.main.pid:
         if number:
             scheduler.main.kill(number)
@@ -93,6 +96,25 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
     if number:
         process.kill(number)
     return True
+
+
+def _send_outwards(shell: Shell, pid: int, number: int) -> bool:
+    """Send a signal to a shell that waits on the stack for one that it runs, if `pid` is its own.
+
+    It runs the commands of its trap when that one has ended.
+    """
+    scheduler = shell.machine.scheduler
+    for process in (scheduler.current, scheduler.main):
+        inner = process.on_signal
+        found = inner.of_shell(pid) if isinstance(inner, SignalHandler) else None
+        if found is None or number == SIGSTOP or number in STOPPING:
+            continue
+        is_ignored = not number or number in process.blocked or number in IGNORED_BY_DEFAULT
+        if is_ignored or found(number) is not None:
+            return True
+        if process is scheduler.current and pid != scheduler.main.pid:
+            raise Killed(number, pid)
+    return False
 
 
 def _send_to_self(shell: Shell, number: int) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import re
+from time import monotonic
 
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.budget import PIECE
@@ -50,14 +51,15 @@ def read(shell: Shell, words: list[str]) -> int:
         _check(shell, names[0])
     if stream is None:
         raise CommandError("read error: 0: Bad file descriptor", 1)
-    if timeout is not None and not _wait_input(shell, stream, timeout):
-        _assign(shell, options, names, "", set())
-        return 142
+    timed = None
+    if timeout is not None and hasattr(stream, "has_input"):
+        timed = _Timed(shell, stream, timeout)
+    source = timed or stream
     raw = "r" in options
     if "n" in options or "N" in options:
-        text, escaped, complete = _read_characters(shell, stream, options, raw)
+        text, escaped, complete = _read_characters(shell, source, options, raw)
     else:
-        text, escaped, complete = _read_line(shell, stream, options.get("d"), raw)
+        text, escaped, complete = _read_line(shell, source, options.get("d"), raw)
     if "N" in options and "a" not in options:
         _set(shell, names[0] if names else "REPLY", text)
         for name in names[1:]:
@@ -65,7 +67,44 @@ def read(shell: Shell, words: list[str]) -> int:
             _set(shell, name, "")
     else:
         _assign(shell, options, names, text, escaped)
+    if timed is not None and timed.is_late:
+        return 142
     return 0 if complete else 1
+
+
+class _Timed:
+    """A stream that ends when the time of -t is over; what came until then is what was read."""
+
+    __slots__ = ("_end", "_shell", "_stream", "is_late")
+
+    def __init__(self, shell: Shell, stream: Stream, seconds: float) -> None:
+        self._shell = shell
+        self._stream = stream
+        self._end = monotonic() + seconds
+        self.is_late = False
+
+    def _wait(self) -> bool:
+        """Whether input, or its end, came in time."""
+        left = max(0.0, self._end - monotonic())
+        self.is_late = not _wait_input(self._shell, self._stream, left)
+        return not self.is_late
+
+    def read(self, size: int) -> bytes:
+        return self._stream.read(size) if self._wait() else b""
+
+    def readline(self, end: bytes) -> bytes:
+        parts: list[bytes] = []
+        total = 0
+        while self._wait():
+            ahead = self._stream.peek(PIECE)
+            part = self._stream.read((ahead.find(end) + 1 or len(ahead)) if ahead else 1)
+            parts.append(part)
+            total += len(part)
+            self._shell.budget.step()
+            self._shell.budget.charge(total)
+            if not part or part.endswith(end):
+                break
+        return b"".join(parts)
 
 
 def _check(shell: Shell, name: str) -> None:
@@ -113,13 +152,13 @@ def _wait_input(shell: Shell, stream: Stream, timeout: float) -> bool:
     ready = getattr(stream, "has_input", None)
     if ready is None:
         return True
-    if timeout == 0:
+    if timeout <= 0:
         return bool(ready())
     return shell.machine.scheduler.block(ready, timeout)
 
 
 def _read_line(
-    shell: Shell, stream: Stream, delimiter: str | None, raw: bool
+    shell: Shell, stream: Stream | _Timed, delimiter: str | None, raw: bool
 ) -> tuple[str, set[int], bool]:
     """Return (text, positions of escaped characters, whether the delimiter was found)."""
     end = b"\n" if delimiter is None else (encode(delimiter[:1]) or b"\0")[:1]
@@ -174,7 +213,7 @@ def unescape(text: str) -> tuple[str, set[int]]:
 
 
 def _read_characters(
-    shell: Shell, stream: Stream, options: dict[str, str], raw: bool
+    shell: Shell, stream: Stream | _Timed, options: dict[str, str], raw: bool
 ) -> tuple[str, set[int], bool]:
     """Read a number of characters for -n or -N; -n ends at the delimiter, too."""
     exact = "N" in options

@@ -43,7 +43,7 @@ def source(shell: Shell, words: list[str]) -> int:
 def run_start_file(shell: Shell) -> None:
     """Run the file that BASH_ENV names, as bash does before its own commands, if there is one."""
     given = shell.variables.get("BASH_ENV")
-    if not given or shell.options.posix:
+    if not given or shell.options.posix or shell.options.privileged:
         return
     name = shell.expand_text(given)
     if not name or not shell.fs.exists(shell.path(name)):

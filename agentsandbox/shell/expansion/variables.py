@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 EXPORT, READONLY, INTEGER, LOWER, UPPER, CAPITALIZE, NAMEREF, ARRAY, ASSOCIATIVE, TRACE, SPECIAL = (
     1 << n for n in range(11)
 )
+GIVEN = 1 << 11
+"""Marks a local that took the place of an assignment before its function."""
 
 
 class Unset:
@@ -312,7 +314,8 @@ class Variables:
         self.scopes: list[dict[str, tuple[object, int]]] = []
         """One for each active function: what its local names were before."""
         self.temporary: list[tuple[int, dict[str, tuple[object, int]]]] = []
-        """Assignments before a running builtin or function: what the names were before."""
+        """Assignments before a running builtin or function: what the names were before, and the
+        number of scopes that the function has."""
 
     def set_ifs(self, value: str | None) -> None:
         """Take over a new value of IFS; None is the default."""
@@ -695,9 +698,8 @@ class Variables:
             scope = self.scopes[level]
             if name in scope:
                 if level == len(self.scopes) - 1:
-                    given = bool(self.temporary) and name in self.temporary[-1][1]
                     self.values[name] = UNSET
-                    self.attributes[name] = flags & EXPORT if given else 0
+                    self.attributes[name] = flags & EXPORT if flags & GIVEN else 0
                     if name in self.writers:
                         self.writers[name](self.owner, None)
                     return
@@ -806,14 +808,22 @@ class Variables:
         )
 
     def names_with_value(self, prefix: str = "") -> list[str]:
-        """As `names`, without names that are only declared."""
+        """As `names`, without names that are only declared and hide no outer value."""
         values = self.values
         return [
             name
             for name in self.names(prefix)
-            if (value := values.get(name)) is not UNSET
-            and not (isinstance(value, NameReference) and not value.target)
+            if (
+                self._hides_value(name)
+                if (value := values.get(name)) is UNSET
+                else not (isinstance(value, NameReference) and not value.target)
+            )
         ]
+
+    def _hides_value(self, name: str) -> bool:
+        return any(
+            name in scope and scope[name][0] not in (UNSET, _MISSING) for scope in self.scopes
+        )
 
     # scope
 
@@ -846,6 +856,11 @@ class Variables:
         """Make an assignment before the running function last, as `export` in it does."""
         for _, scope in self.temporary:
             scope.pop(name, None)
+        if self.attributes.get(name, 0) & GIVEN:
+            self.drop(name, GIVEN)
+            for scope in reversed(self.scopes):
+                if scope.pop(name, None) is not None:
+                    break
 
     def restore(self, scope: dict[str, tuple[object, int]]) -> None:
         """Restore everything that `save_in` saved."""
@@ -911,10 +926,13 @@ class Variables:
 
     def globals_scope(self, name: str) -> dict[str, tuple[object, int]] | None:
         """Return the outermost scope that hides a global of that name, None if it is visible."""
-        for scope in self.scopes:
-            if name in scope:
+        depth, found = next(
+            ((at, scope) for at, scope in enumerate(self.scopes, 1) if name in scope), (0, None)
+        )
+        for at, scope in self.temporary:
+            if name in scope and (found is None or at < depth):
                 return scope
-        return None
+        return found
 
     def local_names(self) -> Iterator[str]:
         """Yield the locals of the current function, sorted."""

@@ -192,6 +192,9 @@ class _Run:
             if not started:
                 raise
             return 128 + end.signal
+        finally:
+            if number != self.last and self.statuses[self.last] <= 128:
+                shell.control.killed = None  # only the end of the last stage is reported
 
 
 def _with_input(run: Run) -> Run:

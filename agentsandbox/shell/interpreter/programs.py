@@ -7,7 +7,7 @@ import os
 import stat as stat_module
 
 from agentsandbox.contract.command import CommandContext
-from agentsandbox.errors import CommandError, Exit, Interrupted, PipeClosed
+from agentsandbox.errors import CommandError, Exit, Interrupted, Killed, PipeClosed
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
@@ -330,8 +330,6 @@ class _Children:
         environment = self.environment if env is None else env
 
         def body() -> int:
-            child.process.task = scheduler.current
-            child.process.task.on_signal = SignalHandler(child)
             try:
                 return _run_for_command(child, list(words), environment)
             finally:
@@ -339,6 +337,7 @@ class _Children:
 
         name = words[0] if words else ""
         process = scheduler.start(body, name, child.process.pid, give_up=end)
+        process.on_signal = SignalHandler(child)
         child.process.task = process
         return process
 
@@ -370,6 +369,10 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
         return end.status
     except PipeClosed:
         return 141
+    except Killed as end:
+        if end.target != child.process.pid:
+            raise
+        return 128 + end.signal
 
 
 def _run_script(

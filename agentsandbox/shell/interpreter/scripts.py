@@ -111,14 +111,14 @@ def _run_script_commands(shell: Shell, text: str, start_file: bool) -> int:
 def run_child(shell: Shell, child: Shell, run: Run) -> int:
     """Run a new shell on the caller's stack."""
     process = shell.machine.scheduler.current
-    handler, process.on_signal = process.on_signal, SignalHandler(child)
+    handler, process.on_signal = process.on_signal, SignalHandler(child, process.on_signal)
     table, process.descriptors = process.descriptors, None  # of the command that runs the shell
     try:
         return shell.budget.nested(lambda: run_in_shell(child, run))
     except PipeClosed:
         return 141
     except Killed as end:
-        if end.target != child.process.pid:
+        if end.target != child.process.pid or end.target == shell.process.pid:
             raise
         shell.control.killed = (end.signal, child.process.pid)
         return 128 + end.signal
@@ -276,7 +276,7 @@ class _CommandLine:
                 from agentsandbox.shell.builtins.source import run_start_file
 
                 run_start_file(inner)
-            return run_commands(inner, text, origin="-c: ")
+            return run_commands(inner, text, origin="-c: ", ends=True)
 
         return run_child(shell, child, run)
 
@@ -296,7 +296,8 @@ class _CommandLine:
             else:
                 is_posix = self.base_name in POSIX_SHELLS
                 if not fs.exists(path) and "/" not in file and not is_posix:
-                    shown = find_on_path(shell, file, shell.variables.get("PATH")) or file
+                    where = shell.variables.get("PATH")
+                    shown = find_on_path(shell, file, where, readable=True) or file
                     path = shell.path(shown)
                 if fs.is_dir(path):
                     shell.write(f"{file}: {file}: Is a directory\n", 2)

@@ -15,8 +15,13 @@ POSIX_SHELLS = ("sh", "dash")
 DEFAULT_PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
-def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
-    """Return the first executable file of that name in PATH, else the first file of that name."""
+def find_on_path(
+    shell: Shell, name: str, path: str | None, *, readable: bool = False
+) -> str | None:
+    """Return the first executable file of that name in PATH, else the first file of that name.
+
+    With `readable` return the first file that can be read, as for the script of `bash NAME`.
+    """
     fs = shell.fs
     found: str | None = None
     if len(name) > NAME_MAX:
@@ -35,7 +40,7 @@ def find_on_path(shell: Shell, name: str, path: str | None) -> str | None:
             continue
         if info.is_dir:
             continue
-        if info.mode & 0o111 and fs.access(full, 1):
+        if fs.access(full, 4) if readable else info.mode & 0o111 and fs.access(full, 1):
             return candidate
         found = found or candidate
     return found

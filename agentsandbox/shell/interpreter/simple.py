@@ -673,8 +673,9 @@ def run_words(
         if not assignments:
             status = call(shell, shell.definitions.functions[name], argv[1:])
         else:
+            function = shell.definitions.functions[name]
             status = _with_assignments(
-                shell, assignments, lambda: call(shell, shell.definitions.functions[name], argv[1:])
+                shell, assignments, lambda: call(shell, function, argv[1:]), level=1
             )
         shell.specials.last_argument = argv[-1]
         return status
@@ -722,9 +723,9 @@ def _check_policy(
 
 
 def _with_assignments(
-    shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int]
+    shell: Shell, assignments: Sequence[BoundAssignment], run: Callable[[], int], *, level: int = 0
 ) -> int:
-    """Run with exported variables that hold only meanwhile."""
+    """Run with exported variables that hold only meanwhile. Functions are a `level` deeper."""
     variables = shell.variables
     scope: dict[str, tuple[object, int]] = {}
     for assignment in assignments:
@@ -746,7 +747,7 @@ def _with_assignments(
             continue
         target = variables.resolve(assignment.name)
         variables.add(target if target and "[" not in target else assignment.name, EXPORT)
-    variables.temporary.append((len(variables.scopes), scope))
+    variables.temporary.append((len(variables.scopes) + level, scope))
     try:
         return run()
     finally:

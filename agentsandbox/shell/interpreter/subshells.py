@@ -18,6 +18,7 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed, telling
+from agentsandbox.shell.interpreter.last_commands import alone
 from agentsandbox.shell.interpreter.redirections import redirected
 from agentsandbox.shell.interpreter.traps import (
     SignalHandler,
@@ -167,7 +168,6 @@ def start_subshell(
     scheduler = shell.machine.scheduler
 
     def body() -> int:
-        process.on_signal = SignalHandler(child)
         try:
             return run_in_shell(child, run)
         finally:
@@ -184,6 +184,7 @@ def start_subshell(
             child_ended(shell)
 
     process = scheduler.start(body, name, child.process.pid, give_up=end)
+    process.on_signal = SignalHandler(child)  # signals that the shell ignores spare it at once
     child.process.task = process
     return process
 
@@ -227,16 +228,6 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
         return 0 if asks_nothing else status
 
     return run, telling(run_alone, command)
-
-
-def alone(run: Run) -> Run:
-    """Run a simple command that is all that a subshell does: a program takes its place."""
-
-    def run_in_place(shell: Shell) -> int:
-        shell.control.tail_depth = shell.budget.depth
-        return run(shell)
-
-    return run_in_place
 
 
 def _makes_child(redirection: Redirection) -> bool:

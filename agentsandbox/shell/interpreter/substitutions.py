@@ -20,8 +20,9 @@ from agentsandbox.shell.builtins import NAMES, PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import telling
+from agentsandbox.shell.interpreter.last_commands import alone, compile_last
 from agentsandbox.shell.interpreter.redirections import open_file
-from agentsandbox.shell.interpreter.subshells import alone, run_subshell, start_subshell
+from agentsandbox.shell.interpreter.subshells import run_subshell, start_subshell
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     Command,
@@ -162,10 +163,13 @@ def _command_substitution(node: CommandSubstitution) -> Callable[[Shell], str]:
     file = _read_file(body)
     if file is not None:
         return file
+    if not isinstance(body, SimpleCommand):
+        whole = compile_last(body)
+        return lambda shell: substitute(shell, whole, in_place=False)
     run = compile_command(body)
     name = harmless_name(body)
-    text = " ".join([word.source for word in body.words]) if isinstance(body, SimpleCommand) else ""
-    only = alone(run) if isinstance(body, SimpleCommand) else run
+    text = " ".join([word.source for word in body.words])
+    only = run if body.redirections else alone(run)
     if not name or body.redirections or "BASH_SUBSHELL" in text:
         return lambda shell: substitute(shell, only, in_place=False)
 
@@ -260,10 +264,15 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
     return read
 
 
+def _nothing(shell: Shell) -> int:
+    """Run the command of <( )."""
+    return 0
+
+
 @compiles(ProcessSubstitution)
 def _process_substitution(node: ProcessSubstitution) -> Callable[[Shell], str]:
     body, direction = node.body, node.direction
-    run = telling(compile_command(body), body) if body is not None else (lambda shell: 0)
+    run = _nothing if body is None else telling(compile_last(body, redirected=True), body)
 
     def start(shell: Shell) -> str:
         pipe = Pipe(shell.machine.scheduler)

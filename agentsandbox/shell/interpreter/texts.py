@@ -22,6 +22,7 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.interpreter.last_commands import compile_last
 from agentsandbox.shell.interpreter.shapes import find_plan
 from agentsandbox.shell.syntax.parser import Parser, lone_command
 
@@ -69,21 +70,24 @@ _TEXTS = itertools.count()
 """Counts the new texts of this process: nothing is loaded to find the shape of the first one."""
 
 
-def _compile(text: str, extglob: bool, pairs_quotes: bool, line: int) -> Program:
-    """Compile a text."""
+def _compile(
+    text: str, extglob: bool, pairs_quotes: bool, line: int, ends: bool = False
+) -> Program:
+    """Compile a text, after which the shell `ends` or goes on."""
     if "\n" in text and _may_change_grammar(text):
         return _IN_TURN
     if text != "" and not text.strip(_PLAIN) and not text.isspace():
         command = lone_command(text, line)
         if command is not None:
-            return Program((compile_command(command),), None, ())
+            compiled = compile_last(command) if ends else compile_command(command)
+            return Program((compiled,), None, ())
     parser = Parser(text, first_line=line, extglob=extglob)
     parser.pairs_quotes = pairs_quotes
     units: list[Run] = []
     error: ShellSyntaxError | None = None
     while True:
         try:
-            while (unit := _next_unit(parser)) is not None:
+            while (unit := _next_unit(parser, ends)) is not None:
                 units.append(unit)
         except ShellSyntaxError as found:
             parser.skip_line()
@@ -98,19 +102,25 @@ def _compile(text: str, extglob: bool, pairs_quotes: bool, line: int) -> Program
     return Program(units, error, parser.warnings)
 
 
-def _next_unit(parser: Parser) -> Run | None:
-    """Return the next complete command, compiled; None at the end of the text."""
+def _next_unit(parser: Parser, ends: bool) -> Run | None:
+    """Return the next complete command, compiled; None at the end of the text.
+
+    ends  whether the shell ends with the text
+    """
     text = parser.text
     end = -1
     if parser.has_lines:
         parser.skip_to_command()
         start = parser.position
         end = text.find("\n", start)
-    if end < 0 or parser.joins:
+    if end < 0 or parser.joins or ends:
         if parser.position >= len(text):
             return None
         command = parser.next_command()
-        return None if command is None else compile_command(command)
+        if command is None:
+            return None
+        is_last = ends and not text[parser.position :].strip()
+        return compile_last(command) if is_last else compile_command(command)
     key = text[start:end], parser.line_at(start), parser.extglob, parser.pairs_quotes
     known = _known_unit(*key)
     if known and text.startswith(known[0][0], start):
@@ -164,11 +174,12 @@ _PARSED = 3
 
 
 def _plan_or_program(
-    shell: Shell, text: str, reading: tuple[bool, bool], first_line: int
+    shell: Shell, text: str, reading: tuple[bool, bool], first_line: int, ends: bool
 ) -> Program | Plan:
     """Return a program for a text that has none, and set the words that it takes."""
     if (
         len(text) <= _LONGEST_SHAPE
+        and not ends
         and next(_TEXTS)
         and not ("\n" in text and _may_change_grammar(text))
     ):
@@ -176,18 +187,25 @@ def _plan_or_program(
         if found is not None:
             plan, shell.slots = found
             return plan
-    program = _compile(text, *reading, first_line)
-    PROGRAMS.put((text, reading, first_line), program)
+    program = _compile(text, *reading, first_line, ends)
+    PROGRAMS.put((text, reading, first_line, ends), program)
     return program
 
 
 def run_commands(
-    shell: Shell, text: str, *, first_line: int = 1, origin: str = "", main: bool = False
+    shell: Shell,
+    text: str,
+    *,
+    first_line: int = 1,
+    origin: str = "",
+    main: bool = False,
+    ends: bool = False,
 ) -> int:
     """Run a text command by command; the commands before a syntax error run.
 
     origin  how a syntax error names the text: "-c: ", "eval: " or "" for a file
     main    whether the text is the file or the input that the shell itself reads
+    ends    whether the shell ends with the text, so that a program may take its place
     """
     options = shell.options
     if (
@@ -198,9 +216,9 @@ def run_commands(
         return _run_incrementally(shell, text, first_line, origin, main)
     slots, shell.slots = shell.slots, ()
     try:
-        program: Program | Plan | None = PROGRAMS.get((text, options.reading, first_line))
+        program: Program | Plan | None = PROGRAMS.get((text, options.reading, first_line, ends))
         if program is None:
-            program = _plan_or_program(shell, text, options.reading, first_line)
+            program = _plan_or_program(shell, text, options.reading, first_line, ends)
         units = program.units
         if units is None:
             return _run_incrementally(shell, text, first_line, origin, main)

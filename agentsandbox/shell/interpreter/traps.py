@@ -129,12 +129,23 @@ def before_command(shell: Shell, text: str, line: int) -> bool:
 
 
 class SignalHandler:
-    """What a process does with a signal: run commands, ignore it (""), or end as usual (None)."""
+    """What a process does with a signal: run commands, ignore it (""), or end as usual (None).
 
-    __slots__ = ("shell",)
+    outer  that of the shell which runs this one on its own stack
+    """
 
-    def __init__(self, shell: Shell) -> None:
+    __slots__ = ("outer", "shell")
+
+    def __init__(self, shell: Shell, outer: object = None) -> None:
         self.shell = shell
+        self.outer = outer if isinstance(outer, SignalHandler) else None
+
+    def of_shell(self, pid: int) -> SignalHandler | None:
+        """Return the handler of the shell with this pid, if it is further out on the stack."""
+        handler = self.outer
+        while handler is not None and handler.shell.process.pid != pid:
+            handler = handler.outer
+        return handler
 
     def __call__(self, signal: int) -> str | None:
         """Take a signal; return its commands, which run when the current command has ended."""
