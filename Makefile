@@ -57,7 +57,7 @@ fuzz: $(VENV_FUZZ)/.ready  ## Fuzz every target for TIME seconds; with atheris w
 
 soak: $(VENV)/.dev  ## Load: 10,000 sandboxes, 64 tasks, 16 threads, killed workers, faulty disks
 	$(BIN)/python -m tests.security.soak
-	FAULTS_EVERY=1 $(BIN)/python -m pytest -n auto tests/security/test_faults.py
+	FAULTS_EVERY=4 $(BIN)/python -m pytest -n auto tests/security/test_faults.py
 	CANCEL_COUNT=600 $(BIN)/python -m pytest -n auto tests/security/test_cancelling_anywhere.py
 
 test-semantic-kernel: $(VENV_SK)/.ready  ## The real Semantic Kernel: large, so in an environment of its own

@@ -93,6 +93,8 @@ async def test_a_crowd_of_busy_scripts_leaves_the_loop_its_turns(anyio_backend: 
                 now = thread_time()
                 gaps.append(now - last)
                 last = now
+        while not all(sandbox._running for sandbox in crowd):  # on a slow machine
+            await sleep(0)
         group.cancel_scope.cancel()
     assert sorted(gaps)[len(gaps) // 2] <= GAP  # not forty slices
     assert all(sandbox.history[-1].limit == "cancelled" for sandbox in crowd)

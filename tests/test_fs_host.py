@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import errno
 import os
 import pickle
 import random
@@ -215,7 +216,9 @@ def test_a_closed_folder_is_no_folder_any_more(folder: Path) -> None:
         for path in ("/", "/f", "/d/x"):
             assert number_of(call, path) in ("EBADF", "EBUSY")
     assert number_of(fs.write_bytes, "/f", b"") == "EBADF"
-    assert number_of(MemoryFileSystem().mount, "/mnt", fs) == "EBADF"
+    with pytest.raises(MountError) as caught:
+        MemoryFileSystem().mount("/mnt", fs)
+    assert caught.value.errno == errno.EBADF
     assert file.read() == b"1\n2\n"
     assert (folder / "f").read_text() == "1\n2\n"
 

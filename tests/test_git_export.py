@@ -160,3 +160,57 @@ def test_real_git_reads_a_sparse_checkout(tmp_path: Path, mode: str) -> None:
         found = sandbox.execute("git ls-files -t; git fsck")
         assert (found.stdout, found.exit_code) == (expected, 0)
         assert sandbox.execute(ends).exit_code == 0
+
+
+SUBMODULES = """
+git init -q -b main /work/sub && cd /work/sub && echo one > a && git add . && git commit -qm sub
+git init -q -b main /work/r && cd /work/r && git submodule -q add --name n/m ../sub libs/sub
+git submodule -q add ../sub two && git commit -qm both && git mv two moved && git commit -qm moved
+echo x >> moved/a && git -C libs/sub commit -q --allow-empty -m more
+"""
+STATES = "git submodule status --recursive; git status --porcelain=v2; git diff --submodule=log"
+
+
+@pytest.mark.skipif(GIT is None, reason="needs git")
+@pytest.mark.parametrize("starts_here", [True, False])
+def test_submodules_go_on_elsewhere(tmp_path: Path, starts_here: bool) -> None:
+    """What one git set up as submodules, the other understands and changes."""
+    settings = {"safe.directory": "*", "protocol.file.allow": "always"}
+    env = {**ENV, "GIT_CONFIG_COUNT": str(len(settings))}
+    for number, (key, value) in enumerate(settings.items()):
+        env |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    root = tmp_path / "work"
+
+    def on_host(script: str) -> str:
+        done = subprocess.run(
+            ["bash", "-c", script.replace("/work/", f"{root}/")], cwd=root, capture_output=True,
+            env={**env, "PATH": "/usr/bin:/bin", "HOME": str(tmp_path)}, text=True, check=False,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    end = (
+        f"cd /work/r && {STATES} && git submodule -q update --force && git submodule deinit -f "
+        f"moved && git submodule -q update --init && git submodule absorbgitdirs && {STATES}"
+    )
+    with Sandbox(cwd="/work", env=env) as sandbox:
+        if starts_here:
+            made = sandbox.execute(SUBMODULES)
+            assert made.exit_code == 0, made.stderr
+            sandbox.files.export(root, "/work")
+        else:
+            root.mkdir()
+            on_host(SUBMODULES)
+            sandbox.files.import_folder(root, "/work")
+            for config in ("r", "r/.git/modules/n/m", "r/.git/modules/two"):
+                place = f"/work/{config}" + ("/.git" if config == "r" else "")
+                text = sandbox.files.read(f"{place}/config").replace(str(root), "/work")
+                sandbox.files.write(f"{place}/config", text)
+        ours = sandbox.execute(end)
+        assert ours.exit_code == 0, ours.stderr
+        if starts_here:
+            for config in root.glob("r/.git/**/config"):
+                config.write_text(config.read_text().replace("/work/", f"{root}/"))
+        assert on_host(end).replace(str(root), "/work") == ours.stdout
+        for folder in ("r", "r/libs/sub", "r/moved"):
+            assert "error" not in on_host(f"git -C {folder} fsck --strict 2>&1")

@@ -34,7 +34,7 @@ def resident():
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 before, resident_before = peak(), resident()
-result = sandbox.execute(sys.stdin.read(), timeout=8, state=sys.argv[1])
+result = sandbox.execute(sys.stdin.read(), timeout=float(sys.argv[2]), state=sys.argv[1])
 growth = peak() - before
 gc.collect()
 if hasattr(ctypes.CDLL(None), "malloc_trim"):  # glibc keeps freed memory below a block in use
@@ -152,10 +152,10 @@ ENDED = (
 """Attacks that are quick, and that nothing but the limit ends."""
 
 
-def grown(script: str, state: str = "keep") -> dict[str, object]:
+def grown(script: str, state: str = "keep", timeout: float = 8) -> dict[str, object]:
     """What a script does to a process that runs nothing else."""
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, state],
+        [sys.executable, "-c", CHILD, state, str(timeout)],
         input=script,
         capture_output=True,
         text=True,

@@ -180,6 +180,9 @@ class RefTransaction:
             name = self.refs.target(change.name) if change.deref else change.name
             self.refs.delete(name, message=self.message)
             return
+        is_symbolic = not change.deref and self.refs.symbolic(change.name) is not None
+        if self.refs.read(change.name) == change.new and not is_symbolic:
+            return  # it may be packed, and stays so
         self.refs.write(
             change.name, change.new, self.message, deref=change.deref, makes_log=self.logs
         )

@@ -86,6 +86,8 @@ class Budget:
     stack_end  the level from which code must call `enter`
     fresh      calls a function on a stack that is nearly empty and returns its result
     turn       called at every look at the clock: runs other processes and the event loop
+    whole      whether no other process may run at a look at the clock: words are being expanded or
+               compared, and hold values that are not registered yet
     rest       called between pieces of long work: runs the event loop, if there is one
     cancelled  whether `cancel` was called
     called     whether `call` was called since the execution last slept
@@ -93,11 +95,13 @@ class Budget:
     accounts   what the running scripts hold; weighed after much was made
     input      what the running command has read and keeps
     made       bytes made since the last weighing, roughly
+    larges     how often a large value was made: if it is as it was, none was
     """
 
     __slots__ = (
-        "_rest", "accounts", "called", "cancelled", "deadline", "depth", "fresh", "input", "left",
-        "limits", "made", "max_depth", "rest", "spent", "stack_end", "turn", "value_bytes", "wake",
+        "_rest", "accounts", "called", "cancelled", "deadline", "depth", "fresh", "input", "larges",
+        "left", "limits", "made", "max_depth", "rest", "spent", "stack_end", "turn", "value_bytes",
+        "wake", "whole",
     )  # fmt: skip
 
     def __init__(
@@ -128,8 +132,8 @@ class Budget:
         self.spent = 0
         self.depth = 0
         self.stack_end = min(limits.depth, FIRST_LEVELS)
-        self.cancelled = self.called = False
-        self.made = 0
+        self.cancelled = self.called = self.whole = False
+        self.made = self.larges = 0
         self.input: Held | None = None
 
     def tick(self) -> None:
@@ -139,9 +143,12 @@ class Budget:
         if self.spent > self.limits.steps:
             raise LimitReached("steps")
         self.check_time()
-        self.make(_MADE_IN_SLICE)
-        if self.turn is not None:
-            self.turn()
+        self.made += _MADE_IN_SLICE
+        if self.made > 2 * self.value_bytes:
+            self.weigh()
+        turn = self.rest if self.whole else self.turn
+        if turn is not None:
+            turn()
 
     def check_time(self) -> None:
         """Raise if the deadline has passed."""
@@ -187,13 +194,16 @@ class Budget:
             self.check_time()
 
     def pieces(self, data: Data) -> Iterator[Data]:
-        """Yield the data in pieces of at most `PIECE`, with a look at the clock before each."""
+        """Yield the data in pieces of at most `PIECE`, with a look at the clock before each.
+
+        Others get their turn afterwards, as with `make`: what is made of the pieces is not weighed.
+        """
         if len(data) <= PIECE:
             yield data
             return
         for start in range(0, len(data), PIECE):
-            self.work(PIECE)
-            self.check_time()
+            self.left -= 1 + (PIECE >> WORK_SHIFT)
+            self.breathe()
             yield data[start : start + PIECE]
 
     def breathe(self) -> None:
@@ -210,6 +220,7 @@ class Budget:
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
         if size >= PIECE:
+            self.larges += 1
             self.left -= size >> WORK_SHIFT  # others get their turn at the next step
             if self.left < 0:
                 self.check_time()
@@ -218,12 +229,16 @@ class Budget:
             self.weigh()
 
     def make(self, size: int) -> None:
-        """Charge a value that will be kept for a while, before it is made."""
+        """Charge a value that will be kept for a while, before it is made.
+
+        Others get their turn afterwards: whoever waits here would hold a value that nobody weighs.
+        """
         if size > self.value_bytes:
             raise LimitReached("value_bytes")
+        self.larges += 1
         self.left -= size >> WORK_SHIFT
         if self.left < 0:
-            self.tick()
+            self.check_time()
         self.made += size
         if self.made > 2 * self.value_bytes:
             self.weigh()

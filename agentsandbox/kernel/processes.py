@@ -593,6 +593,7 @@ class Scheduler:
         process = self.current
         budget = self.budget
         depth, held, budget.input = budget.depth, budget.input, None
+        whole, budget.whole = budget.whole, False
         self.current = following
         assert following._greenlet is not None
         end = budget.stack_end
@@ -605,7 +606,7 @@ class Scheduler:
         self.current = process
         budget = self.budget
         budget.depth, budget.stack_end = depth, end
-        budget.input = held
+        budget.input, budget.whole = held, whole
 
     # ending
 

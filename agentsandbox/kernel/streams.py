@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         @property
         def budget(self) -> Budget: ...
 
-    from agentsandbox.kernel.accounts import Scale
+    from agentsandbox.kernel.accounts import Held, Scale
     from agentsandbox.kernel.budget import Budget
 
 BLOCK = 65536
@@ -522,6 +522,7 @@ class Pipe(Stream):
     def readline(self, end: bytes = b"\n") -> bytes:
         parts: list[bytes] = []
         total = 0
+        held: Held | None = None
         while self._wait():
             chunks = self._chunks
             if len(chunks) > 1:
@@ -548,7 +549,12 @@ class Pipe(Stream):
             self._position = 0
             self._size -= len(rest)
             total += len(rest)
-            self.scheduler.budget.charge(total)
+            budget = self.scheduler.budget
+            budget.charge(total)
+            if held is None:
+                held = budget.hold(total)
+            else:
+                held.grow(len(rest))
         return b"".join(parts)
 
     def peek(self, size: int) -> bytes:

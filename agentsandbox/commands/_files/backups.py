@@ -6,6 +6,9 @@ import posixpath
 import re
 
 from agentsandbox.commands._text.choices import choose
+from agentsandbox.commands._text.quoting import quote_always
+from agentsandbox.contract.command import describe_os_error
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -84,3 +87,15 @@ class Backups:
         name = self.name(path)
         self.ctx.fs.rename(self.ctx.path(path), self.ctx.path(name))
         return name
+
+    def undo(self, backup: str, path: str, *, verbose: bool) -> None:
+        """Rename the backup to `path` again, after what was to replace it failed."""
+        try:
+            self.ctx.fs.rename(self.ctx.path(backup), self.ctx.path(path))
+        except OSError as error:
+            shown = quote_always(path)
+            self.ctx.warn(f"cannot un-backup {shown}: {describe_os_error(error, '')}")
+            return
+        if verbose:
+            shown = f"{quote_always(backup)} -> {quote_always(path)} (unbackup)\n"
+            self.ctx.stdout.write(encode(shown))

@@ -215,7 +215,7 @@ class Copier:
             self._say(f"{quote_always(source)} -> {quote_always(target)}", backup)
         if not self._make(source, target, info, existing, follow=follow, operand=operand):
             if backup and not self.fs.exists(self.ctx.path(target), follow=False):
-                self.fs.rename(self.ctx.path(backup), self.ctx.path(target))
+                self.options.backups.undo(backup, target, verbose=self.options.verbose)
             return None
         if operand:
             self._remember(target)

@@ -165,6 +165,8 @@ class _Mover:
                 ctx.warn(f"cannot overwrite non-directory {shown} with directory {shown_source}")
             else:
                 ctx.warn(f"cannot move {shown_source} to {shown}: {describe_os_error(error, '')}")
+            if backup and error.errno != errno.EXDEV:
+                self.backups.undo(backup, target, verbose=self.verbose)
             return
         self._made.add(info.ino)
         if self.verbose:

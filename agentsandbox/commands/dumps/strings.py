@@ -80,25 +80,45 @@ def strings(ctx: CommandContext, args: Arguments) -> int:
         shown = b""
         if args.flag("print-file-name"):
             shown = encode("{standard input}: " if name == "-" else f"{name}: ")
-        runs = _runs(data, pattern, ctx.budget) if pattern is not None else iter(())
+        runs = _runs(data, pattern, least, ctx.budget) if pattern is not None else iter(())
         while batch := list(islice(runs, _BATCH)):
             ctx.budget.step(len(batch))
             ctx.budget.breathe()
-            for found in batch:
-                offset = encode(f"{found.start():7{radix}} ") if radix is not None else b""
-                ctx.stdout.write(shown + offset + found[0] + separator)
+            for at, found in batch:
+                offset = encode(f"{at:7{radix}} ") if radix is not None else b""
+                ctx.stdout.write(shown + offset + found + separator)
     return ctx.status
 
 
-def _runs(data: bytes, pattern: re.Pattern[bytes], budget: Budget) -> Iterator[re.Match[bytes]]:
-    """Yield the matches in pieces of the data, each of which ends where no run is."""
+def _runs(
+    data: bytes, pattern: re.Pattern[bytes], least: int, budget: Budget
+) -> Iterator[tuple[int, bytes]]:
+    """Yield the runs of at least `least` characters, and where they begin, piece by piece."""
     start = 0
     while start < len(data):
         budget.work(16 * PIECE)
-        border = _NO_RUN.search(data, start + PIECE)
-        end = len(data) if border is None else border.end()
-        yield from pattern.finditer(data, start, end)
-        start = end
+        last = None
+        for last in _NO_RUN.finditer(data, start, start + PIECE):  # noqa: B007
+            pass
+        begin = start if last is None else last.end()  # of the run that the piece's end cuts
+        for found in pattern.finditer(data, start, begin):
+            yield found.start(), found[0]
+        start = _end_of_run(data, begin, budget)
+        if start > begin and start - begin >= least:
+            budget.work(start - begin)
+            yield begin, data[begin:start]
+
+
+def _end_of_run(data: bytes, at: int, budget: Budget) -> int:
+    """Return where the run ends in which `at` is, a piece at a time."""
+    while at < len(data):
+        border = _NO_RUN.search(data, at, at + PIECE)
+        if border is not None:
+            return border.start()
+        at += PIECE
+        budget.work(16 * PIECE)
+        budget.breathe()
+    return len(data)
 
 
 def _read(ctx: CommandContext, name: str) -> bytes:

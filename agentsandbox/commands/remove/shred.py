@@ -95,6 +95,8 @@ def _shred(ctx: CommandContext, args: Arguments, name: str, passes: int, size: i
                 piece = min(left, _PIECE)
                 file.write(ctx.host.random.randbytes(piece) if kind == "random" else bytes(piece))
                 left -= piece
+        if args.last("u", "remove"):
+            file.truncate(0)  # for its other names
     except OSError as error:
         ctx.warn(f"{shown_name(name)}: error writing: {describe_os_error(error, '')}")
         return

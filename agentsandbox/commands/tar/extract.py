@@ -211,7 +211,11 @@ class Extraction:
         if existing is None or not existing.is_dir:
             if existing is not None and name == "." and fs.is_dir(path):
                 return
-            if not self._attempt(name, "mkdir", lambda: fs.mkdir(path, 0o755)):
+            plain = posixpath.normpath(path) if "/." in name else path  # "d/." is d
+            is_new = plain == path or not fs.is_dir(plain)
+            if is_new and not self._attempt(
+                posixpath.normpath(name), "mkdir", lambda: fs.mkdir(plain, 0o755)
+            ):
                 return
         elif self.options.existing in ("keep", "skip"):
             return

@@ -127,14 +127,8 @@ def grep(git: Invocation, words: list[str]) -> int:
             if trees
             else "options '--untracked' and '--cached' cannot be used together"
         )
-    most = -1
-    for name, value, negated in options.order:
-        if name == "max-depth":
-            most = int(value or -1)
-        elif name == "recursive":
-            most = 0 if negated else -1
     full = options.on("full-name", git.config.flag("grep.fullname"))
-    search = _Search(git, printer, wanted, full, most, paths)
+    search = _Search(git, printer, wanted, full, _depth(options), paths)
     found = False
     if options.on("untracked"):
         contents = search.untracked(standard=options.on("exclude-standard", True))
@@ -150,6 +144,17 @@ def grep(git: Invocation, words: list[str]) -> int:
         if found and style.mode == "quiet":
             return 0
     return 0 if found else 1
+
+
+def _depth(options: Options) -> int:
+    """Return how many directories down files are searched, -1 for all."""
+    most = -1
+    for name, value, negated in options.order:
+        if name == "max-depth":
+            most = int(value or -1)
+        elif name == "recursive":
+            most = 0 if negated else -1
+    return most
 
 
 def _style(git: Invocation, options: Options) -> Style:

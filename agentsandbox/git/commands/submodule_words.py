@@ -32,13 +32,18 @@ QUIET = {"-q": "quiet", "--quiet": "quiet"}
 class Words:
     """The words of one action: options first, as the shell script of git reads them."""
 
-    def __init__(self, git: Invocation, words: list[str], options: dict[str, str]) -> None:
-        """Take the options: `options` maps a spelling to a name, with a final "=" for a value."""
+    def __init__(
+        self, git: Invocation, words: list[str], options: dict[str, str], *, dashes: bool = True
+    ) -> None:
+        """Take the options: `options` maps a spelling to a name, with a final "=" for a value.
+
+        With `dashes`, "--" ends them.
+        """
         self.given: dict[str, str] = {}
         rest = list(words)
         while rest:
             word = rest[0]
-            if word == "--":
+            if word == "--" and dashes:
                 del rest[0]
                 break
             name = options.get(word)

@@ -370,7 +370,7 @@ def _described(top: Superproject, path: str, oid: str) -> str:
 
 
 def _foreach(git: Invocation, words: list[str]) -> int:
-    given = Words(git, words, {**QUIET, "--recursive": "recursive"})
+    given = Words(git, words, {**QUIET, "--recursive": "recursive"}, dashes=False)
     _visit(Superproject(git), given.operands, given.on("quiet"), given.on("recursive"))
     return 0
 

@@ -6,6 +6,7 @@ import re
 import zlib
 from hashlib import sha1
 
+from agentsandbox.git.dotfiles import modules_problems, tree_problems
 from agentsandbox.git.errors import Fatal, GitError
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import (
@@ -23,6 +24,7 @@ from agentsandbox.git.paths import is_dot_git
 from agentsandbox.git.reachability import heads_of, index_tips, reflog_tips
 from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.revisions import Resolver
+from agentsandbox.git.surroundings import visible
 from agentsandbox.kernel.streams import decode, encode
 
 USAGES = {
@@ -67,6 +69,8 @@ class _Checker:
         self.links: dict[str, tuple[str, list[tuple[str, str]]]] = {}
         """(type, [(type, object)] that it names) by object."""
         self.failed: set[str] = set()
+        self.modules: list[str] = []
+        """The objects that are `.gitmodules` in some tree."""
         self.missing: dict[str, str] = {}
         """The types of objects that are named and not there."""
 
@@ -74,6 +78,8 @@ class _Checker:
         for oid in dict.fromkeys(self.objects.names()):
             self.git.budget.step()
             self._read(oid)
+        if not self.options.on("connectivity-only"):
+            self._check_modules()
         tips = self._tips()
         reached = self._follow(tips)
         self._report(reached)
@@ -101,6 +107,9 @@ class _Checker:
                 if mode != SUBMODULE
             ]
             problems += _tree_problems(data, entries, strict=self.options.on("strict"))
+            more, modules = tree_problems(entries)
+            problems += more
+            self.modules += modules
         elif kind == "commit":
             if not re.match(rb"tree [0-9a-f]{40}\n", data):
                 self.status |= 1
@@ -122,12 +131,31 @@ class _Checker:
         self.links[oid] = (kind, found)
         if self.options.on("connectivity-only"):
             return
+        self._print(kind, oid, problems)
+
+    def _print(self, kind: str, oid: str, problems: list[tuple[str, str, str]]) -> None:
         for level, name, text in problems:
             if level == "warning" and self.options.on("strict"):
                 level = "error"
-            self.git.say(f"{level} in {kind} {oid}: {name}: {text}")
+            level = "warning" if level == "info" else level
+            self.git.say(visible(f"{level} in {kind} {oid}: {name}: {text}"))
             if level == "error":
                 self.status |= 1
+
+    def _check_modules(self) -> None:
+        """Check the files `.gitmodules` of all trees."""
+        for oid in dict.fromkeys(self.modules):
+            self.git.budget.step()
+            if oid not in self.objects:
+                text = "unable to read .gitmodules blob"
+                self._print("blob", oid, [("error", "gitmodulesMissing", text)])
+                continue
+            try:
+                kind, data = self.objects.read(oid)
+            except GitError:
+                continue
+            problems = [("error", "gitmodulesBlob", "non-blob found at .gitmodules")]
+            self._print(kind, oid, modules_problems(data) if kind == "blob" else problems)
 
     def _damaged(self, oid: str, error: GitError) -> None:
         """Report an object that cannot be read."""

@@ -285,6 +285,7 @@ class Variables:
         "plain_ifs": "derived",
         "bytewise": "derived",
         "_environment": "derived",
+        "environment_size": "derived",
     }
     """What becomes of each slot in a copy: see `interpreter.state`."""
     __slots__ = tuple(SLOTS)
@@ -303,6 +304,8 @@ class Variables:
         self.limit = limit
         self.owner = owner
         self._environment: dict[str, str] | None = None
+        self.environment_size = 0
+        """The characters of the names and values that `environment` returned last."""
         self.before_export_all: dict[str, object] | None = None
         self.passed_on: Mapping[str, str] = {}
         self.settle()
@@ -375,6 +378,7 @@ class Variables:
         twin.scopes = [scope.copy() for scope in self.scopes] if self.scopes else []
         twin.temporary = []
         twin._environment = self._environment
+        twin.environment_size = self.environment_size
         twin.before_export_all = self.before_export_all
         twin.passed_on = self.passed_on
         return twin
@@ -754,6 +758,7 @@ class Variables:
                 self._export_hidden(exported)
             environment = {name: exported[name] for name in sorted(reversed(exported), key=_bucket)}
             environment.update(self.passed_on)
+            self.environment_size = sum(map(len, (*environment, *environment.values())))
             if self.before_export_all is not None:
                 return environment
             self._environment = environment

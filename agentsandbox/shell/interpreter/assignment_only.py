@@ -54,6 +54,8 @@ def compile_assignments(node: SimpleCommand) -> Run:
                 text.append(text_of(node))
             if before_command(shell, text[0], line):
                 return 0
+        budget = shell.budget
+        budget.whole = True
         try:
             if only is not None and not shell.options.xtrace:
                 only(shell)
@@ -69,6 +71,8 @@ def compile_assignments(node: SimpleCommand) -> Run:
             status = expansion_failed(shell, error)
         except RedirectionError:
             status = 1
+        finally:
+            budget.whole = False
         shell.specials.last_argument = ""
         return command_ended(shell, status, line)
 
@@ -117,10 +121,14 @@ def _one_assignment(assign: Callable[[Shell], None], line: int, general: Run) ->
         if shell.slow:
             return general(shell)
         shell.line = line
+        budget = shell.budget
+        budget.whole = True
         try:
             assign(shell)
         except ExpansionError as error:
+            budget.whole = False
             return finish(shell, expansion_failed(shell, error), line)
+        budget.whole = False
         shell.specials.last_argument = ""
         shell.status = 0
         return 0

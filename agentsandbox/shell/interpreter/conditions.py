@@ -125,10 +125,14 @@ def _conditional(node: Conditional) -> Run:
             if shell.options.noexec:
                 return 0
             _before(shell, node)
+        budget = shell.budget
+        budget.whole = True
         try:
             status = 0 if test(shell) else 1
         except ExpansionError as error:
             status = expansion_failed(shell, error)
+        finally:
+            budget.whole = False
         shell.status = status
         if status and shell.check:
             command_failed(shell, status, line)

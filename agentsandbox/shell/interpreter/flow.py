@@ -36,6 +36,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.shell.expansion.compiling import Fields
     from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
@@ -198,18 +199,13 @@ def _for(node: For) -> Run:
     def run_for(shell: Shell) -> int:
         if not valid:
             return refuse_name(shell, name, line)
-        items: list[str] = []
         shell.line = line
+        budget = shell.budget
         try:
-            if words is None:
-                items.extend(shell.stack.positional)
-            else:
-                for word in words:
-                    word(shell, items)
+            items = _items(shell, words)
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)
             return shell.status
-        budget = shell.budget
         kept = budget.keep(items) if is_large(items) else None
         values, attributes = shell.values, shell.attributes
         status = 0
@@ -246,6 +242,20 @@ def _for(node: For) -> Run:
         return status
 
     return redirected(node.redirections, finishing(run_for, node.words or ()))
+
+
+def _items(shell: Shell, words: list[Fields] | None) -> list[str]:
+    """Return what a loop goes over: the fields of its words, else the positional parameters."""
+    if words is None:
+        return list(shell.stack.positional)
+    items: list[str] = []
+    shell.budget.whole = True
+    try:
+        for word in words:
+            word(shell, items)
+    finally:
+        shell.budget.whole = False
+    return items
 
 
 def refuse_name(shell: Shell, name: str, line: int) -> int:

@@ -41,9 +41,17 @@ if TYPE_CHECKING:
 
 
 def run_external(
-    shell: Shell, argv: Sequence[str], environment: Mapping[str, str], *, path: str | None = None
+    shell: Shell,
+    argv: Sequence[str],
+    environment: Mapping[str, str],
+    *,
+    path: str | None = None,
+    size: int | None = None,
 ) -> int:
-    """Run a command that is neither function nor builtin."""
+    """Run a command that is neither function nor builtin.
+
+    size  the characters of the environment's names and values at most, if known
+    """
     name = argv[0]
     budget = shell.budget
     budget.left -= 1
@@ -53,7 +61,7 @@ def run_external(
         own = shell.machine.commands.get(name)
         if own is None and path is None:
             own = located_tool(shell, name)
-            if own is not None and _is_too_long(argv, environment):
+            if own is not None and _is_too_long(argv, environment, size):
                 own = None
         if own is not None:
             return _run_tool(shell, own, argv, environment)
@@ -150,9 +158,13 @@ LONGEST_LIST = 2_097_152
 """Bytes of all of them, each with a pointer to it."""
 
 
-def _is_too_long(argv: Sequence[str], environment: Mapping[str, str]) -> bool:
+def _is_too_long(
+    argv: Sequence[str], environment: Mapping[str, str], size: int | None = None
+) -> bool:
     """Whether these words and variables exceed what Linux passes to a program."""
-    if sum(map(len, (*argv, *environment, *environment.values()))) < LONGEST_WORD // 4:
+    if size is None:
+        size = sum(map(len, (*environment, *environment.values())))
+    if size + sum(map(len, argv)) < LONGEST_WORD // 4:
         return False
     words, values = sum(map(len, argv)), sum(map(len, environment.values()))
     if max(map(len, argv)) >= LONGEST_WORD or words + values > LONGEST_LIST:

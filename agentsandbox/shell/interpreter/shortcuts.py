@@ -13,6 +13,7 @@ from __future__ import annotations
 import itertools
 
 from agentsandbox.errors import Break, Continue, Return
+from agentsandbox.kernel.accounts import is_large
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -107,16 +108,25 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
             return general(shell)
         shell.line = line
         out: list[str] = []
+        budget, kept = shell.budget, None
+        larges, budget.whole = budget.larges, True
         try:
             for field in fields:
                 field(shell, out)
         except ExpansionError as error:
+            budget.whole = False
             shell.status = expansion_failed(shell, error)
             return shell.status
         try:
+            if budget.larges != larges and is_large(out):
+                kept = budget.keep(out)
+            budget.whole = False
             stream.write(_echoed(shell, " ".join(out)))
         except OSError as error:
             return _write_failed(shell, error)
+        finally:
+            if kept is not None:
+                kept.release()
         shell.specials.last_argument = out[-1] if out else "echo"
         shell.status = 0
         return 0

@@ -25,6 +25,7 @@ from __future__ import annotations
 import functools
 
 from agentsandbox.errors import CommandError, Exit
+from agentsandbox.kernel.accounts import is_large
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -179,13 +180,20 @@ def _call(node: SimpleCommand) -> Run | None:
         shell.line = line
         words: list[str] = []
         traps = shell.traps.handlers
+        budget = shell.budget
+        larges, budget.whole = budget.larges, True
         try:
             for argument in arguments:
                 argument(shell, words)
         except ExpansionError as error:
+            budget.whole = False
             status = expansion_failed(shell, error)
         else:
+            kept = budget.keep(words) if budget.larges != larges and is_large(words) else None
+            budget.whole = False
             status = call_function(shell, function, words)
+            if kept is not None:
+                kept.release()
             shell.specials.last_argument = words[-1] if words else name
             if type(status) is not int:
                 status = int(status)  # PIPESTATUS is the function's
@@ -279,10 +287,12 @@ class _Command:
         table: Table | None = None
         opened: list[Stream] = []
         argv: list[str] = []
+        budget, kept = shell.budget, None
         try:
             if shell.slow and self._announce(shell):
                 return 0
             shell.control.substitution_status = None
+            larges, budget.whole = budget.larges, True
             constants = self.constants
             if constants is not None:
                 argv += constants
@@ -295,6 +305,9 @@ class _Command:
                     bound = self._trace(shell, declared or argv)
                 table, opened = self._redirected(shell, self.redirect, argv)
                 shell.fds = table
+            if budget.larges != larges and is_large(argv):
+                kept = budget.keep(argv)
+            budget.whole = False
             status = self._run(shell, argv, declared, bound)
         except ExpansionError as error:
             status = expansion_failed(shell, error)
@@ -305,6 +318,9 @@ class _Command:
             if argv:
                 shell.specials.last_argument = argv[-1]
         finally:
+            budget.whole = False
+            if kept is not None:
+                kept.release()
             if shell.descriptors.keep:  # `exec` made its redirections permanent
                 shell.descriptors.keep = False
             elif table is not None:
@@ -434,6 +450,8 @@ class _Program:
         shell.line = line = self.node.line
         traps = shell.traps.handlers
         control.substitution_status = None
+        budget, kept = shell.budget, None
+        larges, budget.whole = budget.larges, True
         try:
             words = self.words
             if words is None:
@@ -441,17 +459,24 @@ class _Program:
             argv = [] if self.constants is None else self.constants.copy()
             for word in words:
                 word(shell, argv)
+            if budget.larges != larges and is_large(argv):
+                kept = budget.keep(argv)
+            budget.whole = False
             environment = shell.variables.environment().copy()
             environment["_"] = self.path
+            size = shell.variables.environment_size + len(self.path)
             try:
-                status = run_external(shell, argv, environment)
+                status = run_external(shell, argv, environment, size=size)
             except CommandError as error:
                 shell.complain(error.message)
                 status = error.status
             finally:
+                if kept is not None:
+                    kept.release()
                 if shell.jobs.jobs or traps:
                     _child_ended(shell)
         except ExpansionError as error:
+            budget.whole = False
             status = expansion_failed(shell, error)
         else:
             shell.specials.last_argument = argv[-1]

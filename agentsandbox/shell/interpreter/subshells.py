@@ -83,6 +83,7 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
         raise
     finally:
         holders.pop(shell, None)
+        shell.budget.whole = False  # what ended it may have ended an expansion
     if shell.traps.handlers:
         status = run_exit_trap(shell, status)
     if shell.descriptors.owned and not goes_on:
@@ -174,6 +175,9 @@ def start_subshell(
 
     def end() -> None:
         child.finish()
+        # what refers back to the shell, which would keep its values until a collection of garbage
+        child.variables.owner = None
+        process.on_signal = None
         for stream in held:
             stream.release()
         if shell.traps.handlers:

@@ -72,6 +72,7 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
     if budget.depth >= budget.max_depth:
         budget.deeper()
     budget.depth += 1
+    whole, budget.whole = budget.whole, False
     budget.left -= 1
     if budget.left < 0:
         budget.tick()
@@ -94,6 +95,7 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
                 shell.machine.scheduler.block(lambda: buffer.references == 1)
     finally:
         budget.depth -= 1
+        budget.whole = whole
     shell.control.substitution_status = shell.status = status
     if in_place and shell.traps.handlers and "CHLD" in shell.traps.handlers:
         shell.traps.pending.append("CHLD")
