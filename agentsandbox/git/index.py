@@ -240,7 +240,9 @@ class TreeCache:
 class Index:
     """The entries in order: by path, then by stage."""
 
-    __slots__ = ("_folders", "_sorted", "_staged", "_touched", "cache", "entries", "mtime")
+    __slots__ = (
+        "_folders", "_sorted", "_staged", "_touched", "cache", "entries", "is_collapsed", "mtime",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.entries: dict[tuple[bytes, int], Entry] = {}
@@ -254,6 +256,8 @@ class Index:
         self.cache: TreeCache | None = None
         self.mtime = 0.0
         """When the file was written: entries not older than that may be stale unnoticed."""
+        self.is_collapsed = False
+        """Whether directories are one entry in the file, their tree (a "sparse index")."""
 
     def copy(self) -> Index:
         """Return an index with the same entries."""
@@ -265,6 +269,7 @@ class Index:
         made._staged = self._staged
         made.cache = self.cache
         made.mtime = self.mtime
+        made.is_collapsed = self.is_collapsed
         return made
 
     def __len__(self) -> int:
@@ -520,6 +525,8 @@ def _parse_extensions(data: bytes, at: int, index: Index) -> None:
             raise Fatal("index file corrupt")
         if name == b"TREE":
             index.cache = _parse_cache(data[at : at + size])
+        elif name == b"sdir":
+            index.is_collapsed = True
         elif not 65 <= name[0] <= 90:
             raise Fatal(
                 f"index uses {name.decode('latin-1')} extension, which we do not understand"
@@ -597,5 +604,7 @@ def format_index(index: Index) -> bytes:
         _cache_bytes(b"", index.cache, pieces)
         body = b"".join(pieces)
         out.append(b"TREE" + len(body).to_bytes(4, "big") + body)
+    if index.is_collapsed:
+        out.append(b"sdir\0\0\0\0")
     data = b"".join(out)
     return data + sha1(data).digest()

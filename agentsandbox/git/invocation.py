@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.git.errors import Fatal
 from agentsandbox.git.repository import Repository, discover, load_config
+from agentsandbox.git.sparse_index import IndexRules
 from agentsandbox.git.surroundings import Surroundings
-from agentsandbox.git.worktree import smudge_racy
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ class Invocation(Surroundings):
         if self._repository is None:
             found = discover(self)
             if found is not None:
-                found.smudge = lambda index: smudge_racy(found, index)
+                found.rules = IndexRules(found)
             self._repository = found
         return self._repository
 
@@ -42,7 +42,7 @@ class Invocation(Surroundings):
 
     def use(self, repository: Repository) -> None:
         """Work in another repository from now on."""
-        repository.smudge = lambda index: smudge_racy(repository, index)
+        repository.rules = IndexRules(repository)
         self._repository = repository
         self._config = None
 

@@ -228,10 +228,10 @@ class LogPrinter:
             dense=self._merge_kind() == "cc",
         )
         self._header(commit)
-        if not found and not (self.options.formats & {"stat", "shortstat", "numstat", "summary"}):
-            return
         printer = DiffPrinter(self.git, self.options)
         self._separate(printer, combined=True)
+        if not found and not (self.options.formats & {"stat", "shortstat", "numstat", "summary"}):
+            return
         print_combined(
             printer,
             found,
@@ -245,7 +245,7 @@ class LogPrinter:
         """Print the blank line between the message and the differences."""
         del printer
         if (
-            self.format == "oneline"
+            (self.format == "oneline" and not combined)
             or self.format == ""
             or (self.format == "user" and not self.user_format)
         ):

@@ -53,6 +53,9 @@ def put_merge(git: Invocation, ours: str | None, merged: Merged) -> None:
     if merged.stages:
         index = repository.index()
         for path in merged.stages:
+            entry = index.get(path)
+            if entry is not None and entry.skips and switch.tree is not None:
+                switch.tree.write(path, entry.mode, entry.oid)
             index.remove(path)
         for path, stages in merged.stages.items():
             for stage, side in sorted(stages.items()):
@@ -60,10 +63,17 @@ def put_merge(git: Invocation, ours: str | None, merged: Merged) -> None:
         repository.write_index(index)
 
 
-def conflict_lines(paths: list[bytes]) -> str:
-    """Return the lines of a message that list the conflicts."""
+CUT = """# ------------------------ >8 ------------------------
+# Do not modify or remove the line above.
+# Everything below it will be ignored.
+#
+"""
+
+
+def conflict_lines(paths: list[bytes], *, cut: bool = False) -> str:
+    """Return the lines of a message that list the conflicts, with `cut` below a line to cut at."""
     names = "".join([f"#\t{decode(path)}\n" for path in sorted(paths)])
-    return f"\n# Conflicts:\n{names}"
+    return f"\n{CUT * cut}# Conflicts:\n{names}"
 
 
 def print_texts(git: Invocation, merged: Merged, *, quiet: bool = False) -> None:

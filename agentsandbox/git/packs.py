@@ -72,6 +72,7 @@ class Pack:
         self.count = self.counts[255]
         self._names = _Names(index, 8 + 1024, self.count)
         self._offsets = 8 + 1024 + 24 * self.count
+        self._names_by_offset: dict[int, str] = {}
 
     def _range(self, first: int) -> tuple[int, int]:
         low = self.counts[first - 1] if first else 0
@@ -184,6 +185,20 @@ class Pack:
         for delta in reversed(deltas):
             data = self._patched(data, delta, budget)
         return name, data
+
+    def stored(self, offset: int) -> tuple[int, str | None]:
+        """Return (size before compression, base of a delta or None) of the entry at an offset."""
+        kind, size, at = self._head(offset)
+        if kind == _NAME_DELTA:
+            return size, hexlify(self.data[at : at + 20]).decode("ascii")
+        if kind != _OFFSET_DELTA:
+            return size, None
+        base = offset - self._distance(at)[0]
+        if not self._names_by_offset:
+            self._names_by_offset = {self.offset(at): oid for at, oid in enumerate(self.names())}
+        if base not in self._names_by_offset:
+            raise self._corrupt()
+        return size, self._names_by_offset[base]
 
     def _distance(self, at: int) -> tuple[int, int]:
         data = self.data

@@ -90,6 +90,22 @@ def parse_pathspec(git: Invocation, words: Iterable[str], *, literal: bool = Fal
     return Pathspec(items)
 
 
+def advise_outside(git: Invocation, words: Iterable[str]) -> None:
+    """Say that words were left alone because what they match is outside of a sparse checkout."""
+    git.say(
+        "The following paths and/or pathspecs matched paths that exist\n"
+        "outside of your sparse-checkout definition, so will not be\n"
+        "updated in the index:\n" + "\n".join(words)
+    )
+    git.hint(
+        "If you intend to update such entries, try one of the following:\n"
+        "* Use the --sparse option.\n"
+        "* Disable or modify the sparsity rules.\n"
+        "Disable this message with \"git config advice.updateSparsePath false\"",
+        "updateSparsePath",
+    )
+
+
 def _magic(word: str) -> tuple[set[str], str]:
     """Return the magic of a pathspec and what is left of it."""
     if not word.startswith(":"):

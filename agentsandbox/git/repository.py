@@ -16,11 +16,23 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+    from typing import Any, Protocol
 
     from agentsandbox.git.objects import Commit
+    from agentsandbox.git.sparseness import Patterns
     from agentsandbox.git.surroundings import Surroundings
+
+    class IndexRules(Protocol):
+        """What happens to the index between its file and a command."""
+
+        def expand(self, index: Index) -> None:
+            """Replace the entries that are trees by the files of the trees."""
+
+        def adopt(self, index: Index) -> None:
+            """Bring an index that was read in line with the worktree."""
+
+        def settled(self, index: Index) -> Index:
+            """Return what is written for an index."""
 
 _MOST_LEVELS = 512
 _MOST_NAMED = 65536
@@ -67,10 +79,12 @@ class Repository:
         self.refs.ident = self._log_ident
         self._grafts: dict[str, tuple[str, ...]] | None = None
         self._config: Config | None = None
+        self.rules: IndexRules | None = None
+        """What happens to the index between its file and a command."""
+        self._sparse: list[Patterns | None] = []
+        self._has_written = False
         self.modules: Any = None
         """What `.gitmodules` says, once it was read."""
-        self.smudge: Callable[[Index], None] = lambda index: None
-        """Marks entries that may have changed unnoticed, before an index is written."""
 
     def readable(self, oid: str) -> Commit:
         """Return a commit with its text in the encoding of new commits, UTF-8 by default."""
@@ -118,6 +132,7 @@ class Repository:
     def forget_config(self) -> None:
         """Read the configuration again at the next need."""
         self._config = None
+        self._sparse = []
 
     @property
     def is_bare(self) -> bool:
@@ -135,7 +150,7 @@ class Repository:
         if (
             name.split("/", maxsplit=1)[0] in ("hooks", "info", "packed-refs", "objects", "shallow")
             or name == "config"
-        ):
+        ) and name != "info/sparse-checkout":
             return f"{self.common}/{name}"
         return f"{self.folder}/{name}"
 
@@ -206,9 +221,13 @@ class Repository:
             self.git.budget.step(len(data) // 64)
             shown = self.git.env.get("GIT_INDEX_FILE") or f"{self.shown_folder}/index"
             parsed = parse_index(data, shown)
+            if parsed.is_collapsed and self.rules is not None:
+                self.rules.expand(parsed)
             memo[f"index {path}"] = (data, parsed)
             found = parsed.copy()
         found.mtime = mtime
+        if self.rules is not None and not self._has_written:
+            self.rules.adopt(found)
         return found
 
     def write_index(self, index: Index) -> None:
@@ -220,6 +239,7 @@ class Repository:
         except BaseException:
             self.fs.unlink(lock)
             raise
+        self._has_written = True
         _memo(self.git)[f"index {path}"] = (data, index.copy())
 
     def refuse_locked_index(self) -> None:
@@ -230,7 +250,6 @@ class Repository:
 
     def lock_index(self, path: str, index: Index) -> tuple[str, bytes]:
         """Write an index to the lock file of a path; return its name and content."""
-        self.smudge(index)
         lock = f"{path}.lock"
         permissions = 0o666 & ~self.git.ctx.umask
         try:
@@ -241,7 +260,7 @@ class Repository:
             raise Fatal(f"Unable to create '{lock}': {error.strerror}") from None
         try:
             self.git.budget.step(len(index) // 8)
-            data = format_index(index)
+            data = format_index(index if self.rules is None else self.rules.settled(index))
             try:
                 file.write(data)
             finally:
@@ -250,6 +269,49 @@ class Repository:
             self.fs.unlink(lock)
             raise
         return lock, data
+
+    # the sparse checkout
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether the worktree may be limited to a part of the files, by the configuration."""
+        return self.config.flag("core.sparsecheckout")
+
+    @property
+    def has_cone(self) -> bool:
+        """Whether what limits the worktree are directories, by the configuration."""
+        return self.config.flag("core.sparsecheckoutcone")
+
+    @property
+    def sparse_path(self) -> str:
+        """Return the path of the file that limits the worktree: each worktree has its own."""
+        return self.file("info/sparse-checkout")
+
+    @property
+    def sparse(self) -> Patterns | None:
+        """Return what limits the worktree, None if nothing does."""
+        if not self._sparse:
+            self._sparse.append(self.read_sparse(cone=self.has_cone) if self.is_sparse else None)
+        return self._sparse[0]
+
+    def read_sparse(self, *, cone: bool) -> Patterns | None:
+        """Return what the file says, None if it is missing."""
+        from agentsandbox.git.sparseness import parse_patterns
+
+        try:
+            data = self.fs.read_bytes(self.sparse_path)
+        except OSError:
+            return None
+        return parse_patterns(data, self.git.budget, cone=cone, warn=self.git.warn)
+
+    def leaves_out(self, path: bytes) -> bool:
+        """Whether a path is outside of the sparse checkout."""
+        sparse = self.sparse
+        return sparse is not None and not sparse.has(path)
+
+    def limit(self, patterns: Patterns | None) -> None:
+        """Take what limits the worktree from now on."""
+        self._sparse = [patterns]
 
     # people
 

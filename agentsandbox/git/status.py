@@ -375,6 +375,18 @@ class StatusPrinter:
             ),
         ):  # fmt: skip
             self._add(line)
+        self._sparse()
+
+    def _sparse(self) -> None:
+        index = self.status.index
+        if not self.repository.is_sparse or not len(index):
+            return
+        share = ""
+        if not index.is_collapsed:
+            skipped = sum([entry.skips for entry in index])
+            share = f" with {100 - 100 * skipped // len(index)}% of tracked files present"
+        self._add(f"You are in a sparse checkout{share}.")
+        self._add("")
 
     def _shown(self, path: bytes) -> str:
         seen = relative_to(path, self.prefix) if self.relative else path

@@ -3,6 +3,10 @@
 `switch_trees` is git's two-way merge: a path that is equal in both trees keeps what index and
 worktree have; one that differs must be unchanged, or already as in the new tree. Nothing is touched
 before all paths are checked.
+
+In a sparse checkout all entries are looked at once more when the new index is known: a file that is
+out of the checkout is not written, or removed, and one that is in it again is written. What cannot
+be removed because it changed, or is in the way, stays, and a warning names it.
 """
 
 from __future__ import annotations
@@ -16,8 +20,12 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from agentsandbox.git.invocation import Invocation
     from agentsandbox.git.repository import Repository
+    from agentsandbox.git.sparseness import Patterns
+    from agentsandbox.kernel.fs.base import Stat
 
     Side = tuple[int, str] | None
 
@@ -26,15 +34,12 @@ _CHANGED = {
     "Please commit your changes or stash them before you switch branches.",
     "merge": "Your local changes to the following files would be overwritten by merge:\n{}"
     "Please commit your changes or stash them before you merge.",
-    "reset": "Entry '{}' not uptodate. Cannot merge.",
 }
 _UNTRACKED = {
     "checkout": "The following untracked working tree files would be overwritten by checkout:\n{}"
     "Please move or remove them before you switch branches.",
     "merge": "The following untracked working tree files would be overwritten by merge:\n{}"
     "Please move or remove them before you merge.",
-    "reset": "The following untracked working tree files would be overwritten by reset:\n{}"
-    "Please move or remove them before you reset.",
 }
 _REMOVED = {
     "checkout": "The following untracked working tree files would be removed by checkout:\n{}"
@@ -49,39 +54,45 @@ class Refusals:
 
     def __init__(self, action: str) -> None:
         self.action = action
+        self.staged: list[bytes] = []
         self.changed: list[bytes] = []
         self.untracked: list[bytes] = []
         self.removed: list[bytes] = []
         self.folders: list[bytes] = []
 
     def __bool__(self) -> bool:
-        return bool(self.changed or self.untracked or self.removed or self.folders)
+        return bool(
+            self.staged or self.changed or self.untracked or self.removed or self.folders
+        )
 
-    def error(self, *, aborts: bool = True) -> GitError:
-        """Return the error that lists them, as git words it."""
-        kind = self.action if self.action in _UNTRACKED else ""
+    def _lists(self) -> list[tuple[list[bytes], dict[str, str], str]]:
+        """Return (paths, texts for lists, text for one path) of each reason, in git's order."""
+        return [
+            (self.staged, _CHANGED, "Entry '{}' would be overwritten by merge. Cannot merge."),
+            (self.changed, _CHANGED, "Entry '{}' not uptodate. Cannot merge."),
+            (self.folders, _FOLDERS, "Updating '{}' would lose untracked files in it"),
+            (
+                self.untracked, _UNTRACKED,
+                "Untracked working tree file '{}' would be overwritten by merge.",
+            ),
+            (
+                self.removed, _REMOVED,
+                "Untracked working tree file '{}' would be removed by merge.",
+            ),
+        ]  # fmt: skip
+
+    def error(self) -> GitError:
+        """Return the error that lists them, or names the first one, as git words it."""
+        kind = self.action
+        if kind not in ("checkout", "merge"):
+            path, text = min((min(paths), text) for paths, _, text in self._lists() if paths)
+            return Plain("error: " + text.replace("{}", decode(path)), 128)
         parts = []
-        for paths, texts in (
-            (self.changed, _CHANGED), (self.folders, _FOLDERS), (self.untracked, _UNTRACKED),
-            (self.removed, _REMOVED),
-        ):  # fmt: skip
-            if not paths:
-                continue
-            if kind in texts and kind != "reset":
+        for paths, texts, _ in self._lists():
+            if paths:
                 names = "".join([f"\t{decode(path)}\n" for path in sorted(paths)])
                 parts.append("error: " + texts[kind].replace("{}", names))
-            elif paths is self.changed:
-                parts.append(f"error: Entry '{decode(paths[0])}' not uptodate. Cannot merge.")
-            else:
-                parts.append(
-                    f"error: Untracked working tree file '{decode(paths[0])}' would be "
-                    "overwritten by merge."
-                )
-        text = "\n".join(parts)
-        return Plain(
-            text + ("\nAborting" if aborts and kind in ("checkout", "merge") else ""),
-            1 if kind == "checkout" else 2 if kind == "merge" else 128,
-        )
+        return Plain("\n".join(parts) + "\nAborting", 1 if kind == "checkout" else 2)
 
 
 _FOLDERS = {
@@ -114,15 +125,59 @@ class Plan:
                 )
         tree.forget_parents()
         for path, (mode, oid) in self.write.items():
+            known = index.get(path)
             try:
-                index.set_replacing(tree.write(path, mode, oid))
+                fresh = tree.write(path, mode, oid)
             except MissingObject:
                 tree.repository.git.say(
                     f"error: unable to read sha1 file of {decode(path)} ({oid})"
                 )
                 tree.remove(path)
-                index.set_replacing(Entry(path, mode, oid))
+                fresh = Entry(path, mode, oid)
                 self.failed.append(path)
+            if known is not None and known.skips:
+                fresh.skips = True
+            index.set_replacing(fresh)
+
+
+_LEFT = {
+    "changed": (
+        "The following paths are not up to date and were left despite sparse patterns:",
+        "Path '{}' not uptodate; will not remove from working tree.",
+    ),
+    "unmerged": (
+        "The following paths are unmerged and were left despite sparse patterns:",
+        "Path '{}' unmerged; will not remove from working tree.",
+    ),
+    "present": (
+        "The following paths were already present and thus not updated despite sparse patterns:",
+        "Path '{}' already present; will not overwrite with sparse update.",
+    ),
+}
+
+
+class LeftAlone:
+    """Files that a sparse checkout would remove or write, and does not."""
+
+    def __init__(self) -> None:
+        self.paths: dict[str, list[bytes]] = {"changed": [], "unmerged": [], "present": []}
+
+    def report(self, git: Invocation, *, lists: bool) -> None:
+        """Say which they are: in lists, or one error for each."""
+        said = False
+        for kind, found in self.paths.items():
+            paths = sorted(found)
+            if paths and lists:
+                names = "".join([f"\t{decode(path)}\n" for path in paths])
+                git.warn(f"{_LEFT[kind][0]}\n{names}")
+                said = True
+            elif paths:
+                for path in paths:
+                    git.error(_LEFT[kind][1].replace("{}", decode(path)))
+        if said:
+            git.say(
+                "After fixing the above paths, you may want to run `git sparse-checkout reapply`."
+            )
 
 
 def _matches(entry: Entry | None, side: Side) -> bool:
@@ -136,24 +191,38 @@ class Switch:
 
     def __init__(
         self, git: Invocation, *, action: str, reset: bool = False, update: bool = True,
-        keep: bool = False, overwrite_ignored: bool = True,
+        looks: bool = True, overwrite_ignored: bool = True, limits: bool = True,
+        conflicts: Iterable[bytes] = (),
     ) -> None:  # fmt: skip
         self.git = git
         self.repository: Repository = git.repository
         self.tree = Worktree(self.repository) if self.repository.worktree is not None else None
         self.index = self.repository.index()
-        self.is_first = not len(self.index) and not self.repository.fs.exists(
-            self.repository.index_path
-        )
-        """Whether there is no index yet, so nothing of it can be lost."""
         self.action = action
         self.reset = reset
         self.update = update and self.tree is not None
-        self.keep = keep
+        self.sparse = self.repository.sparse if limits and self.update else None
+        self.left = LeftAlone()
+        self._added: set[bytes] = set()
+        self._conflicts = {*conflicts, *(self.index.unmerged() if self.sparse is not None else ())}
+        """Paths that are in the worktree whatever limits it."""
+        self.looks = looks and self.tree is not None
+        """Whether files of the worktree must be unchanged, and not only entries."""
+        self.stages: dict[bytes, dict[int, tuple[int, str]]] = {}
+        """The versions of paths with conflicts."""
+        self.is_initial = not self.repository.fs.exists(self.repository.index_path)
         self.overwrite_ignored = overwrite_ignored
         self.refusals = Refusals(action)
         self.plan = Plan()
         self._later: list[tuple[bytes, Side]] = []
+        self._dropped: list[bytes] = []
+
+    def drop_conflicts(self) -> None:
+        """Put an entry that equals nothing in the place of the versions of a conflict."""
+        self._dropped = self.index.unmerged()
+        for path in self._dropped:
+            self.index.remove(path)
+            self.index.set_replacing(Entry(path, 0o100644, NULL))
 
     def two_way(self, old: str | None, new: str | None) -> None:
         """Plan the change from the old tree to the new one."""
@@ -161,38 +230,30 @@ class Switch:
         before, after = flat_tree(objects, old), flat_tree(objects, new)
         index = self.index
         self.git.budget.step(1 + (len(before) + len(after)) // 8)
-        for path in before.keys() | after.keys():
-            one, two = before.get(path), after.get(path)
-            if one == two and not self.reset:
-                continue
+        both = {*before, *after, *self._dropped}
+        if not self.reset and not self.is_initial:
+            both = {path for path in both if before.get(path) != after.get(path)}
+        for path in sorted(both):
             entry = index.get(path)
             if entry is None and index.has_path(path) and not self.reset:
                 raise Plain("error: you need to resolve your current index first", 1)
-            self._one(path, entry, one, two)
+            self._one(path, entry, before.get(path), after.get(path))
 
     def one_way(self, new: str | None) -> None:
-        """Plan the change to a tree, whatever the index has.
-
-        Only a reset (--hard) also restores files that differ from an entry that stays.
-        """
+        """Plan the change to a tree; with `reset` whatever index and worktree have."""
         after = flat_tree(self.repository.objects, new)
         index, tree = self.index, self.tree
         self.git.budget.step(1 + len(after) // 8)
         for entry in list(index):
             if entry.path not in after:
-                self._later.append((entry.path, None))
-                if self.update:
-                    self.plan.remove.append(entry.path)
+                self._deleted(entry.path, entry)
         for path, side in after.items():
             known = index.get(path)
             if known is not None and (known.mode, known.oid) == side:
-                restores = self.reset and self.update and tree is not None
-                if restores and self._is_changed(known):
+                if self.reset and self.update and tree is not None and self._is_changed(known):
                     self.plan.write[path] = side
                 continue
-            self._later.append((path, side))
-            if self.update:
-                self.plan.write[path] = side
+            self._merged(path, side, known)
 
     def _is_changed(self, entry: Entry) -> bool:
         assert self.tree is not None
@@ -201,59 +262,98 @@ class Switch:
         info = self.tree.stat(entry.path)
         if info is None:
             return entry.mode != SUBMODULE
-        if entry.mode == SUBMODULE:
-            return False
-        if info.is_dir:
-            return True
+        return entry.mode != SUBMODULE and self._differs(entry, info)
+
+    def _differs(self, entry: Entry, info: Stat) -> bool:
+        """Whether a file differs from its entry."""
+        if info.is_dir or (self.action == "read-tree" and not entry.is_fresh(info)):
+            return True  # plumbing believes `stat`, and is used behind `update-index --refresh`
         if entry.is_fresh(info) and info.mtime < self.index.mtime:
             return False
+        assert self.tree is not None
         return self.tree.is_changed(entry, info)
+
+    def _stays_out(self, entry: Entry) -> bool:
+        """Whether a file is not in the worktree, and should not be."""
+        return entry.skips and self.sparse is not None and not self.sparse.has(entry.path)
+
+    def _would_lose(self, entry: Entry) -> bool:
+        """Whether a file has changes, whatever its entry says about looking at it."""
+        if self.tree is None or not self.looks or self._stays_out(entry):
+            return False
+        info = self.tree.stat(entry.path)
+        if info is None or entry.mode == SUBMODULE:
+            return False
+        return self._differs(entry, info)
 
     def _one(self, path: bytes, entry: Entry | None, one: Side, two: Side) -> None:
         if entry is None:
-            if one is not None and two is None:
-                return
-            if one is not None and two is not None and not self.reset and not self.is_first:
-                self.refusals.changed.append(path)  # removed in the index, changed in the tree
-                return
-            if two is not None:
-                self._add(path, two)
+            if one is not None and two is not None and not self.reset and not self.is_initial:
+                self.refusals.staged.append(path)  # removed in the index, changed in the tree
+            elif two is not None:
+                self._merged(path, two, None)
+            else:
+                self._check_removed(path)
             return
-        if _matches(entry, two):
-            if self.reset and self.update and self.tree is not None and self._is_changed(entry):
-                assert two is not None
-                self.plan.write[path] = two
+        if not _matches(entry, two) and not _matches(entry, one) and not self.reset:
+            self.refusals.staged.append(path)
+        elif two is None:
+            self._deleted(path, entry)
+        else:
+            self._merged(path, two, entry)
+
+    def _merged(self, path: bytes, side: tuple[int, str], entry: Entry | None) -> None:
+        """Plan that a file becomes a version; local changes are not overwritten."""
+        if entry is None:
+            self.add(path, side)
             return
-        if not _matches(entry, one) and not self.reset:
+        if (entry.mode, entry.oid) == side:
+            if self.reset and self.update and self._is_changed(entry):
+                self.plan.write[path] = side
+            return
+        if not self.reset and self._would_lose(entry):
             self.refusals.changed.append(path)
             return
-        if self.tree is not None and self.update and not self.reset and self._is_changed(entry):
-            info = self.tree.stat(path)
-            if info is not None or (two is not None and not self._is_missing(path)):
-                self.refusals.changed.append(path)
-                return
-        if two is None:
-            self._later.append((path, None))
-            if self.update:
-                self.plan.remove.append(path)
-        else:
-            self._later.append((path, two))
-            if self.update:
-                self.plan.write[path] = two
+        self._later.append((path, side))
+        if self.update:
+            self.plan.write[path] = side
 
-    def _is_missing(self, path: bytes) -> bool:
-        return self.tree is not None and self.tree.stat(path) is None
+    def _deleted(self, path: bytes, entry: Entry) -> None:
+        """Plan that a file goes."""
+        if not self.reset and self._would_lose(entry):
+            self.refusals.changed.append(path)
+            return
+        self._later.append((path, None))
+        if self.update and not self._stays_out(entry):
+            self.plan.remove.append(path)
 
-    def _add(self, path: bytes, side: tuple[int, str]) -> None:
+    def _check_removed(self, path: bytes) -> None:
+        """Refuse if a file that is not in the index would be removed."""
+        tree = self.tree
+        if tree is None or not self.update or self.reset or not self.looks:
+            return
+        if self.sparse is not None and not self.sparse.has(path):
+            return
+        info = tree.stat(path)
+        if info is None or info.is_dir or (
+            self.overwrite_ignored and tree.is_ignored(path, False)
+        ):  # fmt: skip
+            return
+        self.refusals.removed.append(path)
+
+    def add(self, path: bytes, side: tuple[int, str]) -> None:
         """Plan a file that the index does not have; untracked files are not overwritten."""
         self._later.append((path, side))
         if not self.update or self.tree is None:
             return
-        if not self.reset:
-            self._check_untracked(path, side)
+        if not self.reset and self.sparse is None and self.looks:
+            self._check_untracked(path, side, self.refusals.untracked, self.refusals.folders)
         self.plan.write[path] = side
 
-    def _check_untracked(self, path: bytes, side: tuple[int, str]) -> None:
+    def _check_untracked(
+        self, path: bytes, side: tuple[int, str], files: list[bytes], folders: list[bytes]
+    ) -> None:
+        """Note what a new file would overwrite."""
         tree = self.tree
         assert tree is not None
         at = path.find(b"/")
@@ -262,7 +362,7 @@ class Switch:
             info = tree.stat(above)
             if info is not None and not info.is_dir and not self.index.has_path(above):
                 if not (self.overwrite_ignored and tree.is_ignored(above, False)):
-                    self.refusals.untracked.append(above)
+                    files.append(above)
                 return
             at = path.find(b"/", at + 1)
         info = tree.stat(path)
@@ -277,17 +377,12 @@ class Switch:
                     if not self.index.has_path(file) and not (
                         self.overwrite_ignored and tree.is_ignored(file, False)
                     ):
-                        self.refusals.folders.append(path)
+                        folders.append(path)
                         return
             return
         if self.overwrite_ignored and tree.is_ignored(path, False):
             return
-        if tree.hash(path, info) == side[1]:
-            from agentsandbox.git.worktree import mode_of
-
-            if mode_of(info) == side[0]:
-                return
-        self.refusals.untracked.append(path)
+        files.append(path)
 
     def finish(self, new: str | None, *, dry_run: bool = False) -> None:
         """Raise if something is in the way, else change worktree and index."""
@@ -305,7 +400,13 @@ class Switch:
             else:
                 entry = index.get(path)
                 if entry is None or (entry.mode, entry.oid) != side:
-                    index.set_replacing(Entry(path, *side))
+                    self._enter(path, side, entry)
+        for path, stages in self.stages.items():
+            index.remove(path)
+            for stage, version in stages.items():
+                index.set(Entry(path, *version, stage))
+        if self.sparse is not None:
+            self.limit(self.sparse)
         if self.tree is not None and self.update:
             self.plan.apply(self.tree, index)
             if self.plan.failed and self.action != "checkout":
@@ -319,6 +420,72 @@ class Switch:
         if self.reset or not self.refusals:
             self._prime(new)
         self.repository.write_index(index)
+
+    def _enter(self, path: bytes, side: tuple[int, str], old: Entry | None) -> None:
+        fresh = Entry(path, *side)
+        if old is None:
+            self._added.add(path)
+        elif old.skips:
+            fresh.skips = True
+        self.index.set_replacing(fresh)
+
+    def restrict(self, sparse: Patterns | None) -> None:
+        """Bring index and worktree in line with a sparse checkout, and write the index."""
+        if sparse is not None and self.tree is not None:
+            self.sparse = sparse
+            self.left.paths["unmerged"] = self.index.unmerged()
+            self.limit(sparse)
+            self.plan.apply(self.tree, self.index)
+        self.repository.write_index(self.index)
+
+    def limit(self, sparse: Patterns) -> None:
+        """Set which entries of the index are in the worktree, and plan what follows from that."""
+        index, plan, changed = self.index, self.plan, self.left.paths["changed"]
+        for path in plan.remove:  # git counts them as changed, and removes them all the same
+            if self.tree is not None and not sparse.has(path) and self.tree.stat(path) is not None:
+                changed.append(path)
+        for entry in list(index):
+            path = entry.path
+            if entry.stage:
+                continue
+            leaves = path not in self._conflicts and not sparse.has(path)
+            if path in self._added:
+                if leaves:
+                    self._skip(entry)
+                elif self._is_in_the_way(path, (entry.mode, entry.oid)):
+                    self.left.paths["present"].append(path)
+                    plan.write.pop(path, None)
+            elif entry.skips and leaves:
+                plan.write.pop(path, None)
+            elif leaves:
+                if path not in plan.write and self._would_lose(entry):
+                    changed.append(path)
+                    continue
+                self._skip(entry)
+                plan.remove.append(path)
+            elif entry.skips:
+                fresh = entry.copy()
+                fresh.skips = False
+                index.replace(fresh)
+                if self._is_in_the_way(path, (entry.mode, entry.oid)):
+                    self.left.paths["present"].append(path)
+                else:
+                    plan.write[path] = (entry.mode, entry.oid)
+        self.left.report(self.git, lists=self.action in ("checkout", "merge", "sparse-checkout"))
+
+    def _skip(self, entry: Entry) -> None:
+        fresh = entry.copy()
+        fresh.skips = True
+        self.index.replace(fresh)
+        self.plan.write.pop(entry.path, None)
+
+    def _is_in_the_way(self, path: bytes, side: tuple[int, str]) -> bool:
+        """Whether an untracked file or directory is where a file belongs."""
+        if self.reset or self.tree is None or not self.update:
+            return False
+        found: list[bytes] = []
+        self._check_untracked(path, side, found, found)
+        return bool(found)
 
     def _prime(self, new: str | None) -> None:
         """Note the trees if the index is now equal to the new one."""
@@ -341,61 +508,25 @@ def switch_trees(
     one_way: bool = False,
     dry_run: bool = False,
     overwrite_ignored: bool = True,
+    limits: bool = True,
+    looks: bool = True,
+    conflicts: Iterable[bytes] = (),
 ) -> bool:
     """Move index and worktree from a tree to another; an error lists what would be lost.
 
-    Return whether a checkout found the content of a file missing; other actions end then.
+    Without `looks` files of the worktree may have changes. Without `limits` a sparse checkout is
+    ignored; the paths that had `conflicts` stay in it. Return whether a checkout found the content
+    of a file missing; other actions end then.
     """
     switch = Switch(
-        git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored
-    )
-    if reset and one_way:
-        for path in switch.index.unmerged():
-            switch.index.remove(path)
-            switch.index.set_replacing(Entry(path, 0o100644, NULL))
-        switch.one_way(new)
-    elif one_way:
+        git, action=action, reset=reset, update=update, overwrite_ignored=overwrite_ignored,
+        limits=limits, looks=looks, conflicts=conflicts,
+    )  # fmt: skip
+    if reset:
+        switch.drop_conflicts()
+    if one_way:
         switch.one_way(new)
     else:
         switch.two_way(old, new)
     switch.finish(new, dry_run=dry_run)
     return bool(switch.plan.failed)
-
-
-def three_way_index(
-    repository: Repository, index: Index, base: str, ours: str, theirs: str, *, aggressive: bool
-) -> Index:
-    """Return the index of a trivial three-way merge: what is not clear has three stages."""
-    objects = repository.objects
-    ancestor, one, two = (flat_tree(objects, tree) for tree in (base, ours, theirs))
-    made = Index()
-    made.mtime = index.mtime
-    for path in sorted(ancestor.keys() | one.keys() | two.keys()):
-        old, left, right = ancestor.get(path), one.get(path), two.get(path)
-        chosen: Side = None
-        clear = True
-        if left == right and left is not None:
-            chosen = left
-        elif left == right:
-            clear = aggressive
-        elif old == left and right is not None and (old is not None or left is None):
-            chosen = right
-            clear = old is not None or aggressive
-        elif old == right and left is not None:
-            chosen = left
-        elif (old in (left, right)) and aggressive:
-            chosen = None
-        else:
-            clear = False
-        if clear:
-            if chosen is not None:
-                known = index.get(path)
-                entry = Entry(path, *chosen)
-                made.set(
-                    known if known is not None and (known.mode, known.oid) == chosen else entry
-                )
-            continue
-        for stage, side in ((1, old), (2, left), (3, right)):
-            if side is not None:
-                made.set(Entry(path, *side, stage))
-    return made

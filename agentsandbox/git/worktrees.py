@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import posixpath
 
+from agentsandbox.git.config import ConfigFile, normal_key, read_text, with_value
 from agentsandbox.git.refs import Refs
+from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.git.config import Value
     from agentsandbox.git.repository import Repository
 
 
@@ -103,3 +106,67 @@ def checked_out_elsewhere(repository: Repository, branch: str) -> LinkedTree | N
         if tree.branch == branch and tree.folder != repository.folder and not tree.bare:
             return tree
     return None
+
+
+# settings of one worktree
+
+
+def has_own_settings(repository: Repository) -> bool:
+    """Whether each worktree has a configuration of its own beside the common one."""
+    return bool(repository.config.maybe("extensions.worktreeconfig"))
+
+
+def give_own_settings(repository: Repository) -> None:
+    """Let each worktree have a configuration of its own.
+
+    What only holds for the main worktree, core.bare and core.worktree, moves to its file.
+    """
+    if has_own_settings(repository):
+        return
+    common, own = f"{repository.common}/config", f"{repository.common}/config.worktree"
+    edit_settings(repository, common, "extensions.worktreeConfig", "true")
+    values = {value.key: value.text for value in _values(repository, common)}
+    for key in ("core.bare", "core.worktree"):
+        text = values.get(key)
+        if key in values and (text != "false" if key == "core.bare" else text is not None):
+            edit_settings(repository, own, key, text or "true")
+            edit_settings(repository, common, key, None)
+
+
+def set_own(repository: Repository, key: str, value: str) -> None:
+    """Set a key of the worktree's own configuration."""
+    name = "config.worktree" if has_own_settings(repository) else "config"
+    folder = repository.folder if has_own_settings(repository) else repository.common
+    edit_settings(repository, f"{folder}/{name}", key, value)
+
+
+def _values(repository: Repository, path: str) -> list[Value]:
+    return ConfigFile(read_text(repository.fs, path), "", "", f"file {path}").values
+
+
+def edit_settings(repository: Repository, path: str, key: str, value: str | None) -> None:
+    """Set or remove a key in a file of configuration."""
+    before = read_text(repository.fs, path)
+    after, _ = with_value(
+        before, normal_key(key), value, lambda text: True, replace_all=True, spelling=key
+    )
+    if after != before:
+        repository.fs.write_bytes(
+            path, encode(after), permissions=0o666 & ~repository.git.ctx.umask
+        )
+        repository.forget_config()
+
+
+def copy_settings(repository: Repository, folder: str) -> None:
+    """Give a new worktree the sparse checkout and the own settings of this one."""
+    fs, permissions = repository.fs, 0o666 & ~repository.git.ctx.umask
+    if repository.is_sparse and fs.is_file(repository.sparse_path):
+        fs.makedirs(f"{folder}/info", 0o777 & ~repository.git.ctx.umask)
+        data = fs.read_bytes(repository.sparse_path)
+        fs.write_bytes(f"{folder}/info/sparse-checkout", data, permissions=permissions)
+    source = f"{repository.folder}/config.worktree"
+    if has_own_settings(repository) and fs.is_file(source):
+        target = f"{folder}/config.worktree"
+        fs.write_bytes(target, fs.read_bytes(source), permissions=permissions)
+        for key in ("core.bare", "core.worktree"):
+            edit_settings(repository, target, key, None)

@@ -81,6 +81,11 @@ COMMANDS = {
         "bundle create -q ../x.bundle --all", "fetch -q ../x.bundle 'refs/*:refs/bundled/*'",
         "config core.autocrlf input", "worktree add -q ../w BRANCH", "worktree remove -f ../w",
         "prune --expire=now", "repack -adq", "commit -q --no-edit", "apply --index /dev/null",
+        "sparse-checkout set d", "sparse-checkout set", "sparse-checkout set --no-cone '/*' '!FILE'",
+        "sparse-checkout add d/f", "sparse-checkout reapply", "sparse-checkout disable",
+        "sparse-checkout init --sparse-index", "add --sparse FILE", "rm -q --sparse FILE",
+        "mv --sparse FILE FILE", "merge -q -m WORD side topic/x", "merge -q REVISION REVISION",
+        "checkout-index -fa", "reflog delete HEAD@{1}", "read-tree -m REVISION REVISION REVISION",
     ),
 }  # fmt: skip
 

@@ -50,7 +50,7 @@ CASES = "sandbox-suite"
 
 ELSEWHERE = {
     "t1021 t3504 t4200": "rerere",
-    "t1011 t1090 t1092 t3602 t3705 t7002 t6435 t6428 t7817": "sparse index, without a worktree",
+    "t1092": "sparse index, compared step by step with a full one",
     "t1022 t4067 t5616 t5601p t6421 t0410": "partial clones",
     "t1050 t1051 t4141 t5351 t5608": "files of gigabytes",
     "t1301 t1304": "permissions of shared repositories, access control lists",
@@ -58,7 +58,6 @@ ELSEWHERE = {
     "t1600 t1700 t1701 t3008 t7063 t7519 t7527 t5310 t5311 t5318 t5319 t5320 t5322 t5324 t5325 "
     "t5326 t5327 t5328 t5329 t5330 t6113 t6114 t4216 t6600": "caches beside the format",
     "t1800 t5544 t1416": "hooks of programs that are not here",
-    "t2004 t2005 t2006 t2002 t2003 t2000": "checkout-index",
     "t2080 t2081 t2082": "parallel checkout",
     "t2016 t2071 t3701 t3702 t3904 t7105 t7301 t7514 t4257": "dialogues with a terminal",
     "t3202": "show-branch",

@@ -1,26 +1,16 @@
-"""`git add`, `rm`, `mv`."""
+"""`git add`, `rm`."""
 
 from __future__ import annotations
 
-import posixpath
-
-from agentsandbox.git.errors import BadUsage, Fatal
+from agentsandbox.git.errors import Fatal
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
-from agentsandbox.git.modules import (
-    FILE,
-    module_folder,
-    move_section,
-    read_modules,
-    refuse_linked_path,
-    remove_section,
-)
-from agentsandbox.git.nested import connect, enter_path, folder_of, uses_file
+from agentsandbox.git.modules import FILE, refuse_linked_path, remove_section
+from agentsandbox.git.nested import enter_path, folder_of, uses_file
 from agentsandbox.git.objects import SUBMODULE
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import Pathspec, is_safe_path
-from agentsandbox.git.pathspecs import normalized, parse_pathspec
-from agentsandbox.git.repository import is_repository
+from agentsandbox.git.pathspecs import advise_outside, parse_pathspec
 from agentsandbox.git.status import Status
 from agentsandbox.git.superproject import absorb
 from agentsandbox.git.trees import flat_tree
@@ -67,15 +57,6 @@ git rm [<options>] [--] <file>...
     --pathspec-from-file <file>
                           read the files from a file
     --pathspec-file-nul   they end with NUL there
-""",
-    "mv": """
-git mv [<options>] <source>... <destination>
-
-    -v, --verbose         say what is renamed
-    -n, --dry-run         only say what would be renamed
-    -f, --force           replace existing files
-    -k                    skip what cannot be renamed
-    --sparse              rename files outside of the sparse checkout
 """,
 }
 
@@ -141,36 +122,97 @@ def add(git: Invocation, words: list[str]) -> int:
         tree, index, wanted, untracked=untracked_mode,
         ignored="no" if not options.on("force") or untracked_mode == "no" else "traditional",
     )  # fmt: skip
+    outside = _Outside(git, index, wanted, everything=options.on("sparse"))
     for item in wanted.items:
         item.matched = False
     for entry in index:
-        wanted.matches(entry.path)
-    for path in scan.untracked:
-        wanted.matches(path.rstrip(b"/"), path.endswith(b"/"))
+        if not outside.hides(entry):
+            wanted.matches(entry.path)
+    if not options.on("refresh"):
+        for path in scan.untracked:
+            wanted.matches(path.rstrip(b"/"), path.endswith(b"/"))
     found = list(scan.untracked) + (list(scan.ignored) if options.on("force") else [])
-    refused = _missing(git, tree, index, wanted, scan.untracked, options)
+    outside.find_words()
+    refused = _missing(git, tree, wanted, options, outside)
     if refused:
         return refused
     if options.on("refresh"):
         repository.write_index(index)
-        return 0
+        return 1 if outside.words else 0
     if options.on("renormalize"):
         for entry in list(index):
-            if wanted.matches(entry.path) and entry.mode & 0o170000 == 0o100000:
+            if (
+                entry.mode & 0o170000 == 0o100000
+                and not outside.has(entry)
+                and wanted.matches(entry.path)
+            ):
                 adder.add(entry.path)
     for path, (kind, _, _) in sorted(scan.changed.items()):
+        if outside.leaves_out(path):
+            continue
         if kind == "D":
             if removal:
                 adder.remove(path)
         else:
             adder.add(path)
+    left = [path for path in sorted(found) if outside.leaves_out(path)]
     for path in sorted(found):
-        adder.add(path)
+        if not outside.leaves_out(path):
+            adder.add(path)
+    if left:
+        advise_outside(git, map(decode, left))
+        adder.failed = True
     if options.get("chmod"):
-        adder.set_executable(wanted, options.text("chmod"))
+        adder.set_executable(wanted, options.text("chmod"), outside)
     if not options.on("dry-run"):
         repository.write_index(index)
-    return 1 if adder.failed else 0
+    return 1 if adder.failed or outside.words else 0
+
+
+class _Outside:
+    """The files of the index that are outside of the sparse checkout."""
+
+    def __init__(
+        self, git: Invocation, index: Index, wanted: Pathspec, *, everything: bool
+    ) -> None:
+        self.git = git
+        self.index = index
+        self.wanted = wanted
+        self.everything = everything
+        """Whether nothing counts as outside (--sparse)."""
+        self.words: list[str] = []
+        """Words that match only files outside."""
+
+    def leaves_out(self, path: bytes) -> bool:
+        """Whether a path is outside."""
+        return not self.everything and self.git.repository.leaves_out(path)
+
+    def hides(self, entry: Entry) -> bool:
+        """Whether an entry is outside, or has no file in the worktree."""
+        return entry.skips or self.git.repository.leaves_out(entry.path)
+
+    def has(self, entry: Entry) -> bool:
+        """The same, if that counts."""
+        return not self.everything and self.hides(entry)
+
+    def find_words(self) -> None:
+        """Look which words match only files outside; they count as matched."""
+        if self.everything:
+            return
+        entries: list[Entry] | None = None
+        for item in self.wanted.items:
+            if item.matched:
+                continue
+            if entries is None:
+                entries = [entry for entry in self.index if self.has(entry)]
+            if any(item.matches(entry.path) for entry in entries):
+                self.words.append(item.given)
+                item.matched = True
+
+    def advise(self) -> None:
+        """Say which these words are."""
+        if self.words:
+            advise_outside(self.git, self.words)
 
 
 def refuse_in_submodule(index: Index, path: bytes, given: str) -> None:
@@ -187,12 +229,10 @@ _HINT_IGNORED = "The following paths are ignored by one of your .gitignore files
 
 
 def _missing(
-    git: Invocation, tree: Worktree, index: Index, wanted: Pathspec, untracked: list[bytes],
-    options: Options,
-) -> int:  # fmt: skip
+    git: Invocation, tree: Worktree, wanted: Pathspec, options: Options, outside: _Outside
+) -> int:
     """Complain about words that match nothing; return a status if that ends the command."""
     ignored: list[str] = []
-    del untracked, index
     for item in wanted.items:
         if item.matched:
             continue
@@ -213,6 +253,7 @@ def _missing(
         if options.on("ignore-missing"):
             continue
         raise Fatal(f"pathspec '{item.given}' did not match any files")
+    outside.advise()
     if ignored:
         git.say(_HINT_IGNORED + "\n".join(dict.fromkeys(ignored)))
         if git.config.flag("advice.addignoredfile", True):
@@ -306,10 +347,10 @@ class _Adder:
         if not self.dry:
             self.index.remove(path)
 
-    def set_executable(self, wanted: Pathspec, how: str) -> None:
+    def set_executable(self, wanted: Pathspec, how: str, outside: _Outside) -> None:
         """Set or clear the executable bit of the files that were named."""
         for entry in list(self.index):
-            if not wanted.matches(entry.path):
+            if outside.has(entry) or not wanted.matches(entry.path):
                 continue
             if entry.mode & 0o170000 != 0o100000:
                 self.git.error(f"cannot chmod {how} '{decode(entry.path)}'")
@@ -349,7 +390,10 @@ def rm(git: Invocation, words: list[str]) -> int:
     wanted = parse_pathspec(git, operands)
     paths: list[bytes] = []
     submodules: set[bytes] = set()
+    outside = _Outside(git, index, wanted, everything=options.on("sparse"))
     for entry in index:
+        if outside.has(entry):
+            continue
         if wanted.matches(entry.path, entry.mode == SUBMODULE) and (
             not paths or paths[-1] != entry.path
         ):
@@ -357,10 +401,15 @@ def rm(git: Invocation, words: list[str]) -> int:
             if entry.mode == SUBMODULE:
                 submodules.add(entry.path)
                 demand_staged_modules(tree, index)
+    found = [item for item in wanted.items if item.matched]
+    if not options.on("ignore-unmatch"):
+        outside.find_words()
     for item in wanted.items:
         if not item.matched:
             if not options.on("ignore-unmatch"):
                 raise Fatal(f"pathspec '{item.given}' did not match any files")
+            continue
+        if item not in found:
             continue
         if (
             not options.on("r")
@@ -370,6 +419,10 @@ def rm(git: Invocation, words: list[str]) -> int:
             and item.literal
         ) or (not options.on("r") and not item.path):
             raise Fatal(f"not removing '{item.given}' recursively without -r")
+    outside.advise()
+    status = 1 if outside.words else 0
+    if not found:
+        return status
     if not cached:
         _absorb_folders(git, index, [path for path in paths if path in submodules])
     if not options.on("force"):
@@ -396,7 +449,7 @@ def rm(git: Invocation, words: list[str]) -> int:
         if staged:
             stage_modules(tree, index)
     repository.write_index(index)
-    return 0
+    return status
 
 
 # submodules
@@ -549,155 +602,4 @@ def _complain(
     git.error(f"{head}\n{names}{hint}")
 
 
-def mv(git: Invocation, words: list[str]) -> int:
-    options = parse_options(USAGES["mv"], words)
-    if len(options.operands) < 2:
-        raise BadUsage
-    repository = git.repository
-    tree = Worktree(repository)
-    index = repository.index()
-    *sources, target = options.operands
-    moves = _moves(git, tree, index, sources, target, options)
-    staged = False
-    for source, destination, is_dir in moves:
-        shown = f"Renaming {decode(source)} to {decode(destination)}"
-        if options.on("verbose") or options.on("dry-run"):
-            git.print(shown)
-        if options.on("dry-run"):
-            continue
-        entries = index.below(source) if is_dir else list(index.stages(source).values())
-        nested = [
-            (entry, folder_of(repository, decode(entry.path)))
-            for entry in entries
-            if entry.mode == SUBMODULE
-        ]
-        files = [uses_file(repository, decode(entry.path)) for entry, _ in nested]
-        unchanged = {entry.path for entry in entries if _is_unchanged(tree, entry)}
-        try:
-            git.fs.rename(tree.path(source), tree.path(destination))
-        except OSError as error:
-            if options.on("k"):
-                continue
-            raise Fatal(f"renaming '{decode(source)}' failed: {error.strerror}") from None
-        for entry in entries:
-            index.remove(entry.path)
-        for entry in entries:
-            fresh = entry.copy()
-            fresh.path = destination + entry.path[len(source) :]
-            info = tree.stat(fresh.path)
-            if info is not None and entry.path in unchanged:
-                fresh.remember(info)
-            index.set_replacing(fresh)
-        tree.forget_parents()
-        for (entry, folder), is_file in zip(nested, files, strict=True):
-            moved = decode(destination + entry.path[len(source) :])
-            if move_section(git, decode(entry.path), moved):
-                staged = True
-            if folder is not None and is_file:
-                connect(git, moved, folder)
-                _reconnect(enter_path(git, moved))
-    if staged:
-        stage_modules(tree, index)
-    if not options.on("dry-run"):
-        repository.write_index(index)
-    return 0
-
-
-def _reconnect(git: Invocation) -> None:
-    """Let the submodules of one that was moved know where they are now."""
-    for entry in git.repository.index():
-        if entry.mode == SUBMODULE:
-            path = decode(entry.path)
-            module = read_modules(git).at(path)
-            where = f"{git.repository.work_path(entry.path)}/.git"
-            if module is None or not git.fs.is_file(where):
-                continue
-            folder = module_folder(git.repository, module.name)
-            if is_repository(git.fs, folder):
-                connect(git, path, folder)
-                git.budget.nested(lambda path=path: _reconnect(enter_path(git, path)))  # type: ignore[misc]
-
-
-def _is_unchanged(tree: Worktree, entry: Entry) -> bool:
-    """Whether `stat` says that a file is as it was when it was staged."""
-    info = tree.stat(entry.path)
-    return (
-        info is not None
-        and entry.is_fresh(info)
-        and mode_of(info, file_mode=tree.file_mode, known=entry.mode) == entry.mode
-    )
-
-
-def _moves(
-    git: Invocation, tree: Worktree, index: Index, sources: list[str], target: str,
-    options: Options,
-) -> list[tuple[bytes, bytes, bool]]:  # fmt: skip
-    """Return (source, destination, whether a directory) of what is renamed."""
-    # long: one check after the other, in git's order
-    goal = normalized(git, target).rstrip(b"/")
-    goal_info = tree.stat(goal) if goal else tree.fs.stat(tree.root or "/")
-    into = goal_info is not None and goal_info.is_dir
-    if not into and len(sources) > 1:
-        raise Fatal(f"destination '{target}' is not a directory")
-    if target.endswith("/") and not into:
-        first = normalized(git, sources[0]).rstrip(b"/")
-        info = tree.stat(first)
-        if info is None or not info.is_dir:
-            raise Fatal(
-                f"destination directory does not exist, source={decode(first)}, "
-                f"destination={decode(goal)}/"
-            )
-    found: list[tuple[bytes, bytes, bool]] = []
-    for word in sources:
-        source = normalized(git, word).rstrip(b"/")
-        destination = goal
-        if into:
-            name = encode(posixpath.basename(decode(source)))
-            destination = goal + b"/" + name if goal else name
-        info = tree.stat(source) if source else None
-        if options.on("dry-run"):
-            git.print(f"Checking rename of '{decode(source)}' to '{decode(destination)}'")
-        problem = ""
-        is_dir = False
-        if info is None:
-            problem = "bad source"
-        elif destination == source or destination.startswith(source + b"/"):
-            problem = "can not move directory into itself"
-        elif info.is_dir and tree.stat(destination) is not None:
-            problem = "cannot move directory over file"
-        elif info.is_dir:
-            is_dir = True
-            if index.has_path(source):
-                if any(each.mode != SUBMODULE for each in index.stages(source).values()):
-                    raise Fatal(f"Directory {decode(source)} is in index and no submodule?")
-                demand_staged_modules(tree, index)
-                is_dir = False
-            elif not index.has_folder(source):
-                problem = "source directory is empty"
-        elif not index.has_path(source):
-            problem = "not under version control"
-        elif index.get(source) is None:
-            problem = "conflicted"
-        if not problem and not is_dir:
-            there = tree.stat(destination)
-            if there is not None and destination != source:
-                problem = "destination exists"
-                if options.on("force") and not there.is_dir:
-                    if options.on("verbose"):
-                        git.warn(f"overwriting '{decode(destination)}'")
-                    problem = ""
-                elif there.is_dir:
-                    problem = "destination already exists"
-            elif any(move[1] == destination for move in found):
-                problem = "multiple sources for the same target"
-            elif destination.endswith(b"/"):
-                problem = "destination directory does not exist"
-        if problem:
-            if options.on("k"):
-                continue
-            raise Fatal(f"{problem}, source={decode(source)}, destination={decode(destination)}")
-        found.append((source, destination, is_dir))
-    return found
-
-
-COMMANDS = {"add": add, "rm": rm, "mv": mv}
+COMMANDS = {"add": add, "rm": rm}

@@ -153,7 +153,7 @@ def _uncommitted(git: Invocation, search: Blame, path: bytes) -> Version:
     parents = [head]
     for line in (repository.read_file("MERGE_HEAD") or "").split("\n"):
         if line:
-            parents.append(line[:40])
+            parents.append(repository.objects.peel(line[:40], "commit") or line[:40])
     objects = repository.objects
     known = [tree_entry(objects, objects.commit(each).tree, path) for each in parents]
     if all(

@@ -62,6 +62,9 @@ git clone [<options>] [--] <repo> [<dir>]
                           keep the repository in another folder
     -c, --config <key=value>
                           set a key in the new repository
+    --sparse              check out only the files at the top
+    --template <template-directory>
+                          a folder with the files of a new repository
 """,
 }
 
@@ -249,6 +252,10 @@ def _clone(
         if worktree is not None and refs and commit is None:
             git.warn("remote HEAD refers to nonexistent ref, unable to checkout.")
         return 0
+    if options.on("sparse"):
+        from agentsandbox.git.commands.sparse_checkout import sparse_checkout
+
+        sparse_checkout(git, ["set"])
     if options.on("no-checkout") or options.off("checkout"):
         return 0
     if not repository.branch() and not quiet and git.config.flag("advice.detachedhead", True):
@@ -358,6 +365,8 @@ def _configure(
         values.append((f"remote.{origin}.fetch", spec))
     if options.on("mirror"):
         values.append((f"remote.{origin}.mirror", "true"))
+    if options.on("sparse"):
+        values.append(("extensions.worktreeConfig", "true"))
     if head and not repository.is_bare:
         branch = head.removeprefix("refs/heads/")
         values += [(f"branch.{branch}.remote", origin), (f"branch.{branch}.merge", head)]

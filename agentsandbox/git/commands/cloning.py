@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 
-from agentsandbox.git.config import read_text, with_value
+from agentsandbox.git.config import with_value
 from agentsandbox.git.errors import BadUsage, Fatal
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.options import parse_options
@@ -52,28 +52,16 @@ _EXCLUDE = """# git ls-files --others --exclude-from=.git/info/exclude
 
 
 def make_repository(
-    git: Invocation,
-    folder: str,
-    *,
-    bare: bool,
-    branch: str,
-    worktree: str | None = None,
+    git: Invocation, folder: str, *, bare: bool, branch: str, worktree: str | None = None,
     template: str | None = None,
-) -> None:
+) -> None:  # fmt: skip
     """Make the files of a new repository, those that are missing.
 
-    template  the folder whose files are copied, "" for none; by default the setting and git's own
+    `template` is a folder whose files are copied; "" for none, None for that of the settings.
     """
     fs, umask = git.fs, git.ctx.umask
     mode, permissions = 0o777 & ~umask, 0o666 & ~umask
-    for name in ("", "/objects/info", "/objects/pack", "/refs/heads", "/refs/tags"):
-        fs.makedirs(folder + name, mode)
-    if template is None:
-        template = git.env.get("GIT_TEMPLATE_DIR")
-    if template is None:
-        config = load_config(git, None)
-        setting = config.get("init.templatedir")
-        template = config.expand(setting) if setting else None
+    template = _template_of(git, template)
     texts = {
         "HEAD": f"ref: refs/heads/{branch}\n",
         "config": "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n"
@@ -81,46 +69,67 @@ def make_repository(
         + ("" if bare else "\tlogallrefupdates = true\n")
         + ("" if worktree is None else f"\tworktree = {worktree}\n"),
     }
+    folders = ["", "/objects/info", "/objects/pack", "/refs/heads", "/refs/tags"]
     if template is None:
+        folders += ["/hooks", "/info", "/branches"]
         texts |= {"description": _DESCRIPTION, "info/exclude": _EXCLUDE}
-        for name in ("/hooks", "/info", "/branches"):
-            fs.makedirs(folder + name, mode)
-    elif template:
-        _copy_template(git, git.path(template), folder, template)
+    for name in folders:
+        fs.makedirs(folder + name, mode)
+    is_new = not fs.exists(f"{folder}/config", follow=False)
+    if template:
+        _copy_template(git, git.path(template).rstrip("/"), folder)
+    path = f"{folder}/config"
+    if is_new and fs.exists(path, follow=False):
+        text = fs.read_text(path)
+        for line in texts["config"].split("\n")[1:-1]:
+            key, _, value = line.strip().partition(" = ")
+            text, _ = with_value(
+                text, f"core.{key}", value, lambda each: True, replace_all=True
+            )
+        fs.write_bytes(path, encode(text), permissions=permissions)
     for name, text in texts.items():
         if not fs.exists(f"{folder}/{name}", follow=False):
             fs.write_bytes(f"{folder}/{name}", encode(text), permissions=permissions)
-        elif name == "config" and template:
-            before = read_text(fs, f"{folder}/config")
-            for key, value in (("core.repositoryformatversion", "0"), ("core.filemode", "true"),
-                               ("core.bare", "true" if bare else "false")):  # fmt: skip
-                before, _ = with_value(before, key, value, lambda each: True, replace_all=True)
-            fs.write_bytes(f"{folder}/config", encode(before), permissions=permissions)
 
 
-def _copy_template(git: Invocation, source: str, folder: str, shown: str) -> None:
-    """Copy the files of a template that a repository does not have; hidden ones are left out."""
-    fs = git.fs
+def _template_of(git: Invocation, given: str | None) -> str | None:
+    """Return the folder with the template, None for the files that all repositories have."""
+    if given is not None:
+        return given
+    found = git.env.get("GIT_TEMPLATE_DIR")
+    if found is None:
+        value = load_config(git, None).find("init.templatedir")
+        found = git.config.expand(value.text or "") if value is not None else None
+    return found
+
+
+def _copy_template(git: Invocation, source: str, target: str) -> None:
+    """Copy the files of a template that are missing, hidden ones left out."""
+    fs, umask = git.fs, git.ctx.umask
     if not fs.is_dir(source):
-        git.warn(f"templates not found in {shown}")
+        git.warn(f"templates not found in {source}")
         return
-    for here, folders, files in fs.walk(source):
-        base = here[len(source) :].rstrip("/")
-        if any(part.startswith(".") for part in base.split("/")):
-            continue
-        for name in [*folders, *files]:
+    pending = [(source, target)]
+    while pending:
+        here, there = pending.pop()
+        fs.makedirs(there, 0o777 & ~umask)
+        for name in fs.listdir(here):
             git.budget.step()
-            target, child = f"{folder}{base}/{name}", f"{here}/{name}"
-            if name.startswith(".") or fs.exists(target, follow=False):
+            if name.startswith("."):
                 continue
-            info = fs.stat(child, follow=False)
+            one, two = f"{here}/{name}", f"{there}/{name}"
+            info = fs.stat(one, follow=False)
             if info.is_dir:
-                fs.makedirs(target, 0o777 & ~git.ctx.umask)
+                pending.append((one, two))
+            elif fs.exists(two, follow=False):
+                continue
             elif info.is_link:
-                fs.symlink(fs.readlink(child), target)
+                fs.symlink(fs.readlink(one), two)
+            elif info.is_file:
+                git.budget.charge(info.size)
+                fs.write_bytes(two, fs.read_bytes(one), permissions=info.mode & 0o777 & ~umask)
             else:
-                permissions = (0o777 if info.mode & 0o100 else 0o666) & ~git.ctx.umask
-                fs.write_bytes(target, fs.read_bytes(child), permissions=permissions)
+                git.error(f"ignoring template {one}")
 
 
 def init(git: Invocation, words: list[str]) -> int:
@@ -170,7 +179,9 @@ def init(git: Invocation, words: list[str]) -> int:
         raise Fatal(f"invalid initial branch name: '{branch}'")
     if again and options.given("initial-branch"):
         git.warn(f"re-init: ignored --initial-branch={branch}")
-    make_repository(git, folder, bare=bare, branch=branch, template=options.get("template"))
+    make_repository(
+        git, folder, bare=bare, branch=branch, template=options.get("template")
+    )
     if separate is not None:
         git.fs.write_text(f"{top}/.git", f"gitdir: {folder}\n")
     if not options.on("quiet"):

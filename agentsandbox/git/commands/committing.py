@@ -292,7 +292,9 @@ class _Committing:
             paths |= {entry.path for entry in partial if wanted.matches(entry.path)}
             self._demand(wanted)
             for path in sorted(paths):
-                self._take(path, tree, self.index, partial)
+                known = self.index.get(path)
+                if known is None or not known.skips:
+                    self._take(path, tree, self.index, partial)
             self.tree_index = partial
         elif self.as_it_was:
             base = repository.objects.commit(self.head).tree if self.head is not None else None
@@ -312,6 +314,8 @@ class _Committing:
         for entry in index:
             wanted.matches(entry.path)
         for path, (kind, _, _) in sorted(scan_worktree(tree, index, wanted).changed.items()):
+            if self.repository.leaves_out(path):
+                continue
             if kind == "D":
                 index.remove(path)
             else:
@@ -670,7 +674,8 @@ class _Committing:
         parents = [self.head] if self.head is not None else []
         if self.whence == "merge":
             text = self.repository.read_file("MERGE_HEAD") or ""
-            others = [line[:40] for line in text.split("\n") if line]
+            named = [line[:40] for line in text.split("\n") if line]
+            others = [self.repository.objects.peel(oid, "commit") or oid for oid in named]
             if self.repository.read_file("MERGE_MODE") != "no-ff":
                 from agentsandbox.git.history import independent
 

@@ -92,7 +92,8 @@ def _finish(printer: DiffPrinter, deltas: list[Delta]) -> int:
     options = printer.options
     if "check" in options.formats and printer.failed_check:
         return 2
-    return 1 if deltas and (options.exit_code or options.quiet) else 0
+    asked = options.exit_code or options.quiet
+    return 1 if asked and printer.has_changes(deltas) else 0
 
 
 def _looking(git: Invocation, options: DiffOptions) -> Looking:
@@ -140,10 +141,12 @@ def worktree_deltas(
 
 def diff(git: Invocation, words: list[str]) -> int:
     # long: the number and kinds of the operands choose what is compared
-    if "--no-index" in words or git.find_repository() is None:
-        from agentsandbox.git.commands.comparing_files import diff_no_index
+    from agentsandbox.git.commands.comparing_files import diff_no_index, is_outside
 
-        return diff_no_index(git, [word for word in words if word != "--no-index"])
+    explicit = "--no-index" in words
+    if explicit or git.find_repository() is None or is_outside(git, words):
+        rest = [word for word in words if word != "--no-index"]
+        return diff_no_index(git, rest, explicit=explicit)
     line = DiffWords(
         git,
         words,
@@ -425,7 +428,7 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
     options = line.options
     options.configure(git, porcelain=False)
     if not options.formats and not options.no_patch:
-        options.formats.add("raw")
+        options.formats.add("patch" if options.combined == "cc" else "raw")
     if options.abbrev is None and "raw" in options.formats:
         options.abbrev = 40
     recursive = bool({"-r", "-t"} & set(line.own)) or bool(
@@ -433,11 +436,18 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
     )
     repository = git.repository
     objects = repository.objects
+    from agentsandbox.git.diff.combined import print_combined_trees
 
     def compare(old: str | None, new: str | None, wanted: Pathspec) -> list[Delta]:
         return diff_trees(
             objects, old, new, wanted or None, recursive=recursive, show_trees="-t" in line.own
         )
+
+    def show_combined(commit: str, parents: tuple[str, ...], wanted: Pathspec) -> bool:
+        if "--no-commit-id" not in line.own:
+            git.write(encode(commit) + (b"\0" if options.nul else b"\n"))
+        trees = [objects.commit(oid).tree for oid in (*parents, commit)]
+        return print_combined_trees(git, options, trees[-1], trees[:-1], wanted)
 
     def show(commit: str, wanted: Pathspec) -> bool:
         parents = repository.parents(commit)
@@ -446,7 +456,7 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
         if not parents and "--root" not in line.own:
             return False
         if len(parents) > 1 and "-m" not in line.own:
-            return False
+            return bool(options.combined) and show_combined(commit, parents, wanted)
         any_found = False
         for parent in parents or (None,):
             old = objects.commit(parent).tree if parent is not None else None

@@ -749,6 +749,9 @@ def _pull(git: Invocation, options: Options) -> int:
             "Already up to date." if not rebases else f"Current branch {branch} is up to date."
         )
         return 0
+    is_tag = repository.objects.type_of(merging[0]) == "tag" and not rebases
+    if is_tag and rebases is None and is_ancestor(repository, head, tip):
+        return _merge(git, options, tips)
     if is_ancestor(repository, head, tip) and not options.off("ff"):
         if _must_stash(git, options):
             return _merge(git, options, tips)

@@ -17,6 +17,7 @@ from agentsandbox.git.texts import subject_of
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.git.worktrees import (
     LinkedTree,
+    copy_settings,
     linked_names,
     list_worktrees,
     read_linked,
@@ -230,6 +231,7 @@ def _create(git: Invocation, options: Options, path: str, word: str, start: str)
         (f"{folder}/HEAD", f"{'0' * 40}\n"), (f"{path}/.git", f"gitdir: {folder}\n"),
     ):  # fmt: skip
         fs.write_bytes(file, encode(text), permissions=permissions)
+    copy_settings(repository, folder)
     _fill(git, options, folder, path, branch if is_branch else "", commit)
     if options.on("lock"):
         fs.write_text(f"{folder}/locked", options.text("reason") + "\n" * options.given("reason"))

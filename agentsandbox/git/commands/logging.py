@@ -949,7 +949,9 @@ def reflog(git: Invocation, words: list[str]) -> int:
         refs = git.repository.refs
         return 0 if git.fs.is_file(refs.log_path(words[1])) else 1
     if words[:1] in (["expire"], ["delete"]):
-        raise Fatal(f"git reflog {words[0]} is not supported in this sandbox")
+        from agentsandbox.git.commands.expiring import change_reflogs
+
+        return change_reflogs(git, words[0], words[1:])
     line = LogWords(git, "log")
     line.reflogs = True
     line.set_format("oneline")

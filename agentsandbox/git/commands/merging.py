@@ -8,7 +8,9 @@ from agentsandbox.git.errors import BadUsage, Fatal, Plain, Quit
 from agentsandbox.git.history import Walk, independent, is_ancestor, merge_bases
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.invocation import Invocation
+from agentsandbox.git.merge_messages import Head, MergeMessage, fetched_heads, read_head
 from agentsandbox.git.merge_state import (
+    CUT,
     conflict_lines,
     print_change,
     print_texts,
@@ -20,18 +22,23 @@ from agentsandbox.git.merge_state import (
 from agentsandbox.git.merging import Merged, merge_commits
 from agentsandbox.git.merging import Options as HowToMerge
 from agentsandbox.git.objects import format_commit
+from agentsandbox.git.octopus import Octopus, octopus_bases
 from agentsandbox.git.options import parse_options
-from agentsandbox.git.patterns import wildmatch
 from agentsandbox.git.pretty import Person, Pretty
-from agentsandbox.git.revisions import Resolver, find_ref, resolve_commit
-from agentsandbox.git.texts import clean_message, split_words, subject_of
+from agentsandbox.git.revisions import find_ref, resolve_commit
+from agentsandbox.git.texts import clean_message, split_words
 from agentsandbox.git.trailers import with_trailer
+from agentsandbox.git.trees import write_index_tree
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.kernel.streams import decode, encode
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.git.objects import Commit
+
 USAGES = {
     "merge": """
-git merge [<options>] [<commit>]
+git merge [<options>] [<commit>...]
    or: git merge --abort
    or: git merge --continue
    or: git merge --quit
@@ -48,7 +55,7 @@ git merge [<options>] [<commit>]
     --ff-only             only fast-forward
     --verify-signatures   check a signature
     -s, --strategy <strategy>
-                          ort or ours
+                          ort, octopus or ours
     -X, --strategy-option <option>
                           which side wins conflicts: ours or theirs
     -m, --message <message>
@@ -92,6 +99,15 @@ def merge(git: Invocation, words: list[str]) -> int:
 
 _IGNORED = " (no commit created; -m option ignored)"
 _AUTOSTASH = "MERGE_AUTOSTASH"
+_MOST_SUBJECTS = 20
+_EDITED = """# Please enter a commit message to explain why this merge is necessary,
+# especially if it merges an updated upstream into a topic branch.
+#
+"""
+_EDITED_CUT = "# An empty message aborts the commit.\n"
+_EDITED_STRIPPED = """# Lines starting with '#' will be ignored, and an empty message aborts
+# the commit.
+"""
 
 
 class _Merging:
@@ -99,25 +115,35 @@ class _Merging:
 
     def __init__(self, git: Invocation, words: list[str]) -> None:
         self.git = git
-        branch = git.repository.branch().removeprefix("refs/heads/")
-        settings = git.config.get(f"branch.{branch}.mergeoptions") or "" if branch else ""
-        try:
-            always = split_words(settings)
-        except ValueError as error:
-            raise Fatal(f"Bad branch.{branch}.mergeoptions string: {error}") from None
-        if words != ["-h"]:
-            words = [*always, *words]
-        self.options = parse_options(USAGES["merge"], words)
         self.repository = git.repository
+        own = [] if words == ["-h"] else self._own_options()
+        self.options = parse_options(USAGES["merge"], [*own, *words])
+        self._given = len(words)
         self.repository.need_worktree()
         self.favor = ""
+        self.heads: list[Head] = []
+        self.keeps_head = True
+        """Whether HEAD is a parent of the merge: no other head reaches it."""
+        self.never = False
+        """Whether a merge is always a commit."""
+        self.message = ""
+
+    def _own_options(self) -> list[str]:
+        """Return the options that the configuration has for the branch."""
+        branch = self.repository.branch().removeprefix("refs/heads/")
+        if not branch:
+            return []
+        try:
+            return split_words(self.git.config.get(f"branch.{branch}.mergeoptions"))
+        except ValueError as error:
+            raise Fatal(f"Bad branch.{branch}.mergeoptions string: {error}") from None
 
     def run(self) -> int:
         # long: one mode after the other, in git's order
         git, options, repository = self.git, self.options, self.repository
         for name in ("abort", "quit", "continue"):
             if options.on(name):
-                if len(options.counts) > 1 or options.operands:
+                if self._given > 1 or options.operands:
                     raise BadUsage(f"--{name} expects no arguments")
                 return {"abort": self._abort, "quit": self._quit, "continue": self._continue}[
                     name
@@ -135,40 +161,85 @@ class _Merging:
                 "Please, commit your changes before you merge."
             )
         names = options.operands or self._upstream()
-        if len(names) > 1:
-            raise Fatal("a merge of more than one branch is not supported in this sandbox")
-        self.name = names[0]
-        named = Resolver(git).find(self.name, kind="commit")
-        found = repository.objects.peel(named, "commit") if named is not None else None
-        if found is None:
-            raise Plain(f"merge: {self.name} - not something we can merge", 1)
-        self.other = found
+        if names == ["-"]:
+            names = ["@{-1}"]
+        heads = self._named(names)
         head = repository.head()
         if head is None:
-            return self._into_nothing()
+            return self._into_nothing(heads, names[0])
         self.head = head
-        self.bases = merge_bases(repository, head, [found])
-        if not self.bases and not options.on("allow-unrelated-histories"):
-            raise Fatal("refusing to merge unrelated histories")
+        self.heads = self._reduced(heads)
         repository.refs.write("ORIG_HEAD", head, "")
-        if found in self.bases:
+        if not self.heads:
             if not options.on("quiet"):
                 git.print("Already up to date.")
             return 0
-        tag = self._is_tag()
-        forward = head in self.bases and not self._never_forward(tag)
-        if forward and not self.options.given("strategy"):
+        self.name, self.other = self.heads[0].name, self.heads[0].commit
+        commits = [each.commit for each in self.heads]
+        self.bases = (
+            merge_bases(repository, head, commits) if len(commits) == 1
+            else octopus_bases(repository, [head, *commits])
+        )  # fmt: skip
+        if not self.bases and not options.on("allow-unrelated-histories"):
+            raise Fatal("refusing to merge unrelated histories")
+        self.never = self._never_forward(any(map(self._is_throwaway_tag, self.heads)))
+        forward = head in self.bases and len(commits) == 1 and not self.never
+        strategy = options.text("strategy", "ort" if len(commits) == 1 else "octopus")
+        self.never = self.never or strategy == "ours"
+        if forward and not self.never:
             return self._forward()
         if self._only_forward():
             raise Fatal("Not possible to fast-forward, aborting.")
-        return self._three_way()
+        return self._merge(strategy)
+
+    def _named(self, names: list[str]) -> list[Head]:
+        """Return the heads that the operands name."""
+        git = self.git
+        if names == ["FETCH_HEAD"]:
+            return fetched_heads(self.repository)
+        heads = []
+        for name in names:
+            found = read_head(git, name)
+            if found is None:
+                raise Plain(f"merge: {name} - not something we can merge{self._guess(name)}", 1)
+            heads.append(found)
+        return heads
+
+    def _guess(self, name: str) -> str:
+        """Return a question for a name that only remote branches have."""
+        refs = self.repository.refs
+        found = []
+        for ref in refs.all("refs/remotes/"):
+            if ref.split("/", 3)[3:] == [name] and refs.symbolic(ref) is None:
+                short = ref.removeprefix("refs/remotes/")
+                is_taken = any(
+                    refs.read(f"{start}{short}") is not None
+                    for start in ("refs/heads/", "refs/tags/")
+                )
+                found.append(f"remotes/{short}" if is_taken else short)
+        if not found:
+            return ""
+        question = "Did you mean this?" if len(found) == 1 else "Did you mean one of these?"
+        return f"\n\n{question}\n" + "\n".join([f"\t{each}" for each in found])
+
+    def _reduced(self, heads: list[Head]) -> list[Head]:
+        """Return the heads that no other one reaches, HEAD included in the comparison."""
+        kept = independent(self.repository, [self.head, *[each.commit for each in heads]])
+        self.keeps_head = self.head in kept
+        found: dict[str, Head] = {}
+        for each in heads:
+            if each.commit in kept and each.commit != self.head:
+                found.setdefault(each.commit, each)
+        return list(found.values())
 
     def _check(self) -> None:
         options = self.options
         if options.on("gpg-sign") or options.on("verify-signatures"):
             raise Fatal("commits are not signed in this sandbox: it keeps no keys")
+        if len(options.all("strategy")) > 1:
+            raise Fatal("more than one merge strategy is not supported in this sandbox")
         for text in options.all("strategy"):
-            if text not in ("ort", "recursive", "ours"):
+            if text not in ("ort", "recursive", "ours", "octopus"):
                 raise Fatal(f"the merge strategy {text} is not supported in this sandbox")
         for text in options.all("strategy-option"):
             if text not in ("ours", "theirs"):
@@ -188,11 +259,13 @@ class _Merging:
             raise Fatal("No remote for the current branch.")
         return ["@{upstream}"]
 
-    def _is_tag(self) -> bool:
-        ref = find_ref(self.repository, self.name)
-        return ref is not None and ref[0].startswith("refs/tags/") and (
-            self.repository.objects.type_of(ref[1]) == "tag"
-        )  # fmt: skip
+    def _is_throwaway_tag(self, head: Head) -> bool:
+        """Whether a head is an annotated tag that the repository does not have by its own name."""
+        objects = self.repository.objects
+        if objects.type_of(head.oid) != "tag":
+            return False
+        name = decode(objects.tag(head.oid).name)
+        return self.repository.refs.read(f"refs/tags/{name}") != head.oid
 
     def _setting(self) -> str:
         return self.git.config.get("merge.ff", "").lower()
@@ -225,13 +298,20 @@ class _Merging:
                 return False
         return self.git.config.flag("merge.stat", True)
 
-    def _into_nothing(self) -> int:
+    def _into_nothing(self, heads: list[Head], name: str) -> int:
         git, repository = self.git, self.repository
         if self.options.on("squash"):
             raise Fatal("Squash commit into empty head not supported yet")
-        tree = repository.objects.commit(self.other).tree
+        if self._never_forward(False):
+            raise Fatal("Non-fast-forward commit does not make sense into an empty head")
+        kept = independent(repository, [each.commit for each in heads])
+        if not kept:
+            raise Fatal(f"{name} - not something we can merge")
+        if len(kept) > 1:
+            raise Fatal("Can merge only exactly one commit into empty head")
+        tree = repository.objects.commit(kept[0]).tree
         switch_trees(git, None, tree, action="merge")
-        repository.refs.write("HEAD", self.other, "initial pull")
+        repository.refs.write("HEAD", kept[0], "initial pull")
         return 0
 
     def _forward(self) -> int:
@@ -273,41 +353,86 @@ class _Merging:
             create_autostash(self.git, _AUTOSTASH)
 
     def _action(self, text: str) -> str:
-        action = self.git.env.get("GIT_REFLOG_ACTION", f"merge {self.name}")
+        names = " ".join([each.name for each in self.heads])
+        action = self.git.env.get("GIT_REFLOG_ACTION", f"merge {names}")
         return f"{action}: {text}"
 
-    def _three_way(self) -> int:
-        git, repository, options = self.git, self.repository, self.options
-        ours = repository.objects.commit(self.head).tree
+    def _merge(self, strategy: str) -> int:
         self._stash()
         merged = Merged()
-        strategy = options.text("strategy", "ort")
         if strategy == "ours":
-            merged.tree = ours
+            merged.tree = self.repository.objects.commit(self.head).tree
         else:
             try:
-                refuse_staged(git, ours)
-            except Plain as error:
-                raise refused(git, error, 2, f"Merge with strategy {strategy} failed.") from None
-            how = HowToMerge(repository)
-            how.favor = self.favor
-            merged = merge_commits(
-                repository, self.head, self.other, ("HEAD", self.name), how, self.bases
-            )
-            try:
-                put_merge(git, ours, merged)
-            except Plain as error:
-                print_texts(git, merged)
-                git.flush()
-                raise refused(git, error, 2, f"Merge with strategy {strategy} failed.") from None
-            print_texts(git, merged)
+                if strategy == "octopus":
+                    self._octopus(merged)
+                else:
+                    self._three_way(merged, strategy)
+            except Quit:
+                apply_autostash(self.git, _AUTOSTASH)
+                raise
+        return self._conclude(merged, strategy)
+
+    def _octopus(self, merged: Merged) -> None:
+        """Merge all heads one after the other; the index has the result."""
+        from agentsandbox.git.commands.stashing import apply_quietly, make_stash
+
+        git, repository = self.git, self.repository
+        stash = make_stash(git, "")
+        status = Octopus(git, self.head).merge(self.heads)
+        git.flush()
+        if status == 2:
+            tree = repository.objects.commit(self.head).tree
+            switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+            if stash:
+                apply_quietly(git, stash)
+            git.say("Merge with strategy octopus failed.")
+            raise Quit(2)
+        index = repository.index()
+        merged.is_split = status == 1
+        if status == 0:
+            merged.tree = write_index_tree(repository, index)
+        for path in index.unmerged():
+            merged.stages[path] = {}
+
+    def _three_way(self, merged: Merged, strategy: str) -> None:
+        """Merge one head; `merged` gets the result, index and worktree have it."""
+        git, repository = self.git, self.repository
+        failed = f"Merge with strategy {strategy} failed."
+        if len(self.heads) > 1:
+            git.error("Not handling anything other than two heads merge.")
+            git.say(failed)
+            raise Quit(2)
+        ours = repository.objects.commit(self.head).tree
+        try:
+            refuse_staged(git, ours)
+        except Plain as error:
+            raise refused(git, error, 2, failed) from None
+        how = HowToMerge(repository)
+        how.favor = self.favor
+        found = merge_commits(
+            repository, self.head, self.other, ("HEAD", self.name), how, self.bases
+        )
+        try:
+            put_merge(git, ours, found)
+        except Plain as error:
+            print_texts(git, found)
+            git.flush()
+            raise refused(git, error, 2, failed) from None
+        print_texts(git, found)
+        merged.tree, merged.stages, merged.is_split = found.tree, found.stages, found.is_split
+
+    def _conclude(self, merged: Merged, strategy: str) -> int:
+        git, repository, options = self.git, self.repository, self.options
         if options.on("squash"):
             self._write_squash()
         else:
             self._write_state()
         if not merged.is_clean:
             text = repository.read_file("MERGE_MSG") or ""
-            repository.write_file("MERGE_MSG", text + conflict_lines(list(merged.stages)))
+            mode = options.text("cleanup") or git.config.get("commit.cleanup")
+            lines = conflict_lines(list(merged.stages), cut=mode == "scissors")
+            repository.write_file("MERGE_MSG", text + lines)
             git.print("Automatic merge failed; fix conflicts and then commit the result.")
             if repository.read_file(_AUTOSTASH) is not None:
                 git.print("When finished, apply stashed changes with `git stash pop`")
@@ -321,88 +446,53 @@ class _Merging:
     # messages and files
 
     def _message(self) -> str:
-        options = self.options
-        if options.given("message") or options.given("file"):
-            if options.given("file"):
-                name = options.text("file")
-                data = (
-                    self.git.read_input() if name == "-"
-                    else self.git.fs.read_bytes(self.git.path(name))
-                )  # fmt: skip
-                text = decode(data)
-            else:
-                text = "\n\n".join(options.all("message"))
-            text = text.rstrip("\n") + "\n"
-        else:
-            text = self._title() + "\n"
-        if options.given("log") and options.on("log"):
-            text += self._shortlog()
-        if options.on("signoff"):
-            ident = self.repository.ident("committer").rpartition(b">")[0] + b">"
-            text = decode(with_trailer(encode(text), b"Signed-off-by: " + ident))
-        return text
+        """Return the message, without a newline at the end of one that git makes."""
+        options, git = self.options, self.git
+        text = ""
+        if options.given("file"):
+            name = options.text("file")
+            text = decode(
+                git.read_input() if name == "-" else git.fs.read_bytes(git.path(name))
+            )
+        elif options.given("message"):
+            text = "\n\n".join(options.all("message"))
+        is_given = options.given("file") or options.given("message")
+        most = self._most_subjects()
+        if is_given and not most:
+            return text
+        message = MergeMessage(self.repository, self.heads, options.text("into-name"))
+        text += "" if is_given else message.title() + "\n"
+        text += message.tags()
+        if most:
+            text += "" if text.endswith("\n") or not text else "\n"
+            text += message.shortlog(most, self.head)
+        return text.removesuffix("\n")
 
-    def _title(self) -> str:
-        repository, name = self.repository, self.name
-        ref = find_ref(repository, name)
-        body = ""
-        base = _without_steps(name)
-        is_early = base not in ("", name)
-        if ref is None and is_early and find_ref(repository, f"refs/heads/{base}") is not None:
-            shown = f"branch '{base}' (early part)"
-        elif ref is None:
-            shown = f"commit '{name}'"
-        elif ref[0].startswith("refs/heads/"):
-            shown = f"branch '{ref[0][11:]}'"
-        elif ref[0].startswith("refs/remotes/"):
-            shown = f"remote-tracking branch '{ref[0][13:]}'"
-        elif ref[0].startswith("refs/tags/"):
-            shown = f"tag '{ref[0][10:]}'"
-            if repository.objects.type_of(ref[1]) == "tag":
-                body = decode(repository.objects.tag(ref[1]).message).rstrip("\n")
-        else:
-            shown = f"commit '{name}'"
-        branch = repository.branch().removeprefix("refs/heads/") or "HEAD"
-        branch = self.options.get("into-name") or branch
-        into = "" if self._is_suppressed(branch) else f" into {branch}"
-        return f"Merge {shown}{into}" + (f"\n\n{body}" if body else "")
-
-    def _is_suppressed(self, branch: str) -> bool:
-        """Whether a message does not name this branch (merge.suppressDest)."""
-        patterns = ["main", "master"]
-        given = self.git.config.get_all("merge.suppressdest")
-        if given:
-            patterns = given[len(given) - given[::-1].index("") :] if "" in given else given
-        return any(wildmatch(encode(pattern), encode(branch)) for pattern in patterns)
-
-    def _shortlog(self) -> str:
-        walk = Walk(self.repository)
-        walk.tips, walk.hidden = [self.other], [self.head]
-        walk.most_parents = 1
-        commits = list(walk.run())
-        most = int(self.options.text("log") or "20")
-        head = self.name
-        title = f"\n* {head}:" + (f" ({len(commits)} commits)" if len(commits) > 1 else "")
-        objects = self.repository.objects
-        lines = [f"  {decode(subject_of(objects.commit(oid).message))}" for oid in commits[:most]]
-        if len(commits) > most:
-            lines.append("  ...")
-        return "\n".join([title, *lines]) + "\n"
+    def _most_subjects(self) -> int:
+        """Return how many subjects the message lists of each head (--log, merge.log)."""
+        if self.options.off("log"):
+            return 0
+        text = self.options.get("log") if self.options.given("log") else (
+            self.git.config.get("merge.log") or self.git.config.get("merge.summary", "false")
+        )  # fmt: skip
+        if text is None or text.lower() in ("true", "yes", "on"):
+            return _MOST_SUBJECTS
+        return int(text) if text.isdigit() and len(text) < 9 else 0
 
     def _write_state(self) -> None:
         repository = self.repository
-        repository.write_file("MERGE_HEAD", f"{self.other}\n")
-        forward = self._never_forward(False)
-        repository.write_file("MERGE_MODE", "no-ff" if forward else "")
-        repository.write_file("MERGE_MSG", self._message())
+        heads = "".join([f"{each.oid}\n" for each in self.heads])
+        repository.write_file("MERGE_HEAD", heads)
+        repository.write_file("MERGE_MODE", "no-ff" if self.never else "")
+        self.message = self._message()
+        repository.write_file("MERGE_MSG", self.message + "\n")
 
     def _write_squash(self) -> None:
         git = self.git
         if not self.options.on("quiet"):
             git.print("Squash commit -- not updating HEAD")
         walk = Walk(self.repository)
-        walk.tips, walk.hidden = [self.other], [self.head]
-        walk.most_parents = 1
+        walk.tips, walk.hidden = [each.commit for each in self.heads], [self.head]
         pretty = Pretty(self.repository)
         lines = ["Squashed commit of the following:\n"]
         for oid in walk.run():
@@ -410,29 +500,61 @@ class _Merging:
             author = Person(commit.author)
             body = decode(commit.message).rstrip("\n").split("\n")
             lines.append(
-                f"\ncommit {oid}\nAuthor: {author.name} <{author.mail}>\n"
+                f"\ncommit {oid}\n{self._merge_line(commit)}Author: {author.name} <{author.mail}>\n"
                 f"Date:   {pretty.date(author)}\n\n"
                 + "".join([f"    {line}".rstrip(" ") + "\n" if line else "\n" for line in body])
             )
         self.repository.write_file("SQUASH_MSG", "".join(lines))
 
+    def _merge_line(self, commit: Commit) -> str:
+        if len(commit.parents) < 2:
+            return ""
+        return f"Merge: {' '.join(map(self.repository.short, commit.parents))}\n"
+
+    def _cleanup(self, edits: bool) -> str:
+        """Return how the message is cleaned."""
+        mode = self.options.text("cleanup") or self.git.config.get("commit.cleanup", "default")
+        if mode == "default" or (mode == "scissors" and not edits):
+            return "strip" if edits else "whitespace"
+        return mode
+
+    def _draft(self, edits: bool) -> str:
+        """Return the message before it is edited."""
+        text = self.message
+        if edits:
+            cuts = self._cleanup(edits) == "scissors"
+            text += "\n" + (CUT if cuts else "")
+            text += _EDITED + (_EDITED_CUT if cuts else _EDITED_STRIPPED)
+        if self.options.on("signoff"):
+            ident = self.repository.ident("committer").rpartition(b">")[0] + b">"
+            text = decode(with_trailer(encode(text), b"Signed-off-by: " + ident))
+        return text
+
+    def _not_committed(self) -> int:
+        self.git.say("Not committing merge; use 'git commit' to complete the merge.")
+        self.repository.write_file("MERGE_MSG", self.message + "\n")
+        return 1
+
     def _commit(self, tree: str, strategy: str) -> int:
         git, repository, options = self.git, self.repository, self.options
         if not options.off("verify") and run_hook(repository, "pre-merge-commit"):
-            return 1
-        if options.on("edit"):
-            edit(git, repository.file("MERGE_MSG"), ".git/MERGE_MSG")
-        mode = options.text("cleanup", "strip" if options.on("edit") else "whitespace")
+            return self._not_committed()
+        edits = options.on("edit")
+        repository.write_file("MERGE_MSG", self._draft(edits))
         if run_hook(repository, "prepare-commit-msg", ".git/MERGE_MSG", "merge"):
-            return 1
+            return self._not_committed()
+        if edits:
+            edit(git, repository.file("MERGE_MSG"), ".git/MERGE_MSG")
         if not options.off("verify") and run_hook(repository, "commit-msg", ".git/MERGE_MSG"):
-            return 1
-        message = clean_message(encode(repository.read_file("MERGE_MSG") or ""), mode)
+            return self._not_committed()
+        written = encode(repository.read_file("MERGE_MSG") or "")
+        message = clean_message(written, self._cleanup(edits))
         if not message.strip():
             git.error("Empty commit message.")
-            git.say("Not committing merge; use 'git commit' to complete the merge.")
-            return 1
-        parents = [self.head, self.other]
+            return self._not_committed()
+        parents = [each.commit for each in self.heads]
+        if self.keeps_head or self.never:
+            parents.insert(0, self.head)
         oid = repository.objects.write(
             "commit",
             format_commit(
@@ -479,20 +601,6 @@ class _Merging:
         return commit(self.git, [])
 
 
-def _without_steps(name: str) -> str:
-    """Return a revision without the `^` and `~N` at its end."""
-    end = len(name)
-    while end:
-        at = end
-        while name[at - 1 : at].isdigit():
-            at -= 1
-        if name[at - 1 : at] == "~" or (at == end and name[at - 1] == "^"):
-            end = at - 1
-        else:
-            break
-    return name[:end]
-
-
 def merge_base(git: Invocation, words: list[str]) -> int:
     # long: one mode after the other
     options = parse_options(USAGES["merge-base"], words)
@@ -523,12 +631,7 @@ def merge_base(git: Invocation, words: list[str]) -> int:
         found = [commit(each) for each in operands]
         if not found:
             raise BadUsage
-        bases = [found[0]]
-        for oid in found[1:]:
-            bases = independent(
-                repository,
-                [base for each in bases for base in merge_bases(repository, each, [oid])],
-            )
+        bases = octopus_bases(repository, found)
         for base in bases if options.on("all") else bases[:1]:
             git.print(base)
         return 0 if bases else 1

@@ -11,10 +11,8 @@ from agentsandbox.git.errors import (
     Fatal,
     GitError,
     MissingObject,
-    Quit,
     WrongUsage,
 )
-from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import (
     TYPES,
@@ -26,7 +24,6 @@ from agentsandbox.git.objects import (
 )
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.paths import (
-    is_safe_path,
     kind_of_mode,
     mode_text,
     quote_path,
@@ -35,7 +32,7 @@ from agentsandbox.git.paths import (
 )
 from agentsandbox.git.revisions import Resolver, path_error, resolve, resolve_commit
 from agentsandbox.git.texts import expand_elements
-from agentsandbox.git.trees import flat_tree, index_of_tree, tree_entry, write_index_tree
+from agentsandbox.git.trees import tree_entry, write_index_tree
 from agentsandbox.kernel.streams import decode, encode
 
 USAGES = {
@@ -118,25 +115,6 @@ git commit-tree <tree> [(-p <parent>)...]
     -F <file>             read the message from a file
     -S, --gpg-sign[=<key-id>]
                           sign the commit
-""",
-    "read-tree": """
-git read-tree [(-m [--trivial] [--aggressive] | --reset | --prefix=<prefix>)] [-u | -i]
-              [--index-output=<file>] (--empty | <tree-ish1> [<tree-ish2> [<tree-ish3>]])
-
-    --empty               empty the index
-    -v, --verbose         be verbose
-
-Merging
-    -m                    merge with the index
-    --trivial             only trivial merges
-    --aggressive          also those of removed files
-    --reset               like -m, without unmerged entries
-    --prefix <subdirectory>/
-                          read into a directory
-    -u                    update the worktree
-    -i                    do not look at the worktree
-    -n, --dry-run         write nothing
-    --no-sparse-checkout  ignore the sparse checkout
 """,
 }
 
@@ -644,70 +622,7 @@ def commit_tree(git: Invocation, words: list[str]) -> int:
     return 0
 
 
-def read_tree(git: Invocation, words: list[str]) -> int:
-    # long: the forms differ in what they keep
-    options = parse_options(USAGES["read-tree"], words)
-    repository = git.repository
-    trees: list[str] = []
-    for word in options.operands:
-        oid = resolve(git, word, kind="tree")
-        tree = repository.objects.peel(oid, "tree")
-        if tree is None:
-            raise Fatal(f"failed to unpack tree object {word}")
-        trees.append(tree)
-    if options.on("empty"):
-        repository.write_index(Index())
-        return 0
-    prefix = options.get("prefix")
-    merges = options.on("m") or options.on("reset")
-    index = repository.index() if merges or prefix is not None else Index()
-    if prefix is not None:
-        base = encode(prefix.rstrip("/") + "/" if prefix else "")
-        for path, (mode, oid) in flat_tree(repository.objects, trees[0] if trees else None).items():
-            if index.has_path(base + path):
-                git.error(
-                    f"Entry '{decode(base + path)}' overlaps with '{decode(base + path)}'.  "
-                    "Cannot bind."
-                )
-                raise Quit(128)
-            index.set_replacing(Entry(base + path, mode, oid))
-        repository.write_index(index)
-        return 0
-    if not merges:
-        made = Index()
-        for tree in trees:
-            for path, (mode, oid) in flat_tree(repository.objects, tree).items():
-                if not is_safe_path(path, mode):
-                    raise Fatal(f"invalid path '{decode(path)}'")
-                made.set_replacing(Entry(path, mode, oid))
-        if len(trees) == 1:
-            made = index_of_tree(repository, trees[0])
-        repository.write_index(made)
-        return 0
-    from agentsandbox.git.unpacking import switch_trees, three_way_index
-
-    if not 1 <= len(trees) <= 3:
-        raise Fatal(
-            "just how do you expect me to merge 0 trees?"
-            if not trees
-            else "I cannot read more than 8 trees"
-        )
-    if options.on("m") and index.unmerged():
-        raise Fatal("You need to resolve your current index first")
-    if len(trees) == 3:
-        made = three_way_index(repository, index, *trees, aggressive=options.on("aggressive"))
-        if not options.on("dry-run"):
-            repository.write_index(made)
-        return 0
-    switch_trees(
-        git, trees[0] if len(trees) == 2 else None, trees[-1],
-        update=options.on("u"), reset=options.on("reset"), one_way=len(trees) == 1,
-        dry_run=options.on("dry-run"), action="read-tree",
-    )  # fmt: skip
-    return 0
-
-
 COMMANDS = {
     "cat-file": cat_file, "hash-object": hash_object, "ls-tree": ls_tree, "mktree": mktree,
-    "write-tree": write_tree, "commit-tree": commit_tree, "read-tree": read_tree,
+    "write-tree": write_tree, "commit-tree": commit_tree,
 }  # fmt: skip

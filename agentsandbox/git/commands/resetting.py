@@ -10,6 +10,7 @@ from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.revisions import Resolver, verify_filename, verify_not_filename
+from agentsandbox.git.sparse_index import keep_skips, put_back
 from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import diff_index, flat_tree, index_of_tree
 from agentsandbox.git.unpacking import switch_trees
@@ -116,9 +117,12 @@ def _reset_commit(
             raise Fatal(f"Could not reset index file to revision '{revision}'.") from None
     elif mode in ("merge", "keep"):
         _careful(git, old, tree, mode)
+        if mode == "keep":
+            _unstage(git, tree)
     elif mode == "mixed":
         index = repository.index()
         made = index_of_tree(repository, tree, index)
+        keep_skips(repository, index, made)
         if options.on("intent-to-add"):
             _keep_intent(repository, index, made)
         _refresh(
@@ -150,14 +154,24 @@ def _reset_commit(
     return 0
 
 
+def _unstage(git: Invocation, tree: str | None) -> None:
+    """Make the index that of a tree; the worktree stays."""
+    index = git.repository.index()
+    made = index_of_tree(git.repository, tree, index)
+    keep_skips(git.repository, index, made)
+    git.repository.write_index(made)
+
+
 def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> None:
     """Reset as --merge and --keep do: local changes stay, or the reset is refused."""
     repository = git.repository
+    conflicts: list[bytes] = []
     if mode == "merge":
         index = repository.index()
         changed = False
         before = flat_tree(repository.objects, old)
-        for path in index.unmerged():
+        conflicts = index.unmerged()
+        for path in conflicts:
             index.remove(path)
             side = before.get(path)
             if side is not None:
@@ -181,11 +195,11 @@ def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> N
                 index.remove(delta.new_path)
                 work.remove(delta.new_path)
             else:
-                index.set_replacing(work.write(delta.new_path, *side))
+                put_back(repository, work, index, delta.new_path, side)
             changed = True
         if changed:
             repository.write_index(index)
-    switch_trees(git, old, tree, action="reset")
+    switch_trees(git, old, tree, action="reset", conflicts=conflicts)
 
 
 def reset_carefully(git: Invocation, old: str, tree: str) -> None:
@@ -244,7 +258,11 @@ def _reset_paths(git: Invocation, tree: str | None, paths: list[str], options: O
                 fresh.intends = True
                 index.set(fresh)
         else:
-            index.set_replacing(Entry(path, *side))
+            fresh = Entry(path, *side)
+            known = index.get(path)
+            if known.skips if known is not None else repository.leaves_out(path):
+                fresh.skips = True
+            index.set_replacing(fresh)
     _refresh(
         git, index, quiet=options.on("quiet"), write=True, refresh=not options.on("no-refresh")
     )

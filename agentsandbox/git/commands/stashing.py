@@ -18,11 +18,16 @@ from agentsandbox.git.objects import NULL, SUBMODULE, format_commit
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.revisions import Resolver
+from agentsandbox.git.sparse_index import keep_skips, put_back
 from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import diff_index, flat_tree, index_of_tree, write_index_tree
 from agentsandbox.git.unpacking import switch_trees
 from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from agentsandbox.git.repository import Repository
 
 REF = "refs/stash"
 _PUSH = """
@@ -239,7 +244,7 @@ class _Maker:
                 index.remove(path)
                 self.tree.remove(path)
             else:
-                index.set_replacing(self.tree.write(path, *side))
+                put_back(repository, self.tree, index, path, side)
         repository.write_index(index)
 
     def _note_reset(self) -> None:
@@ -314,6 +319,12 @@ def make_stash(git: Invocation, message: str) -> str:
     """Write the commits of a stash and return it, "" without local changes."""
     maker = _Maker(git, parse_options(USAGES["stash"], []))
     return "" if maker.is_empty else maker.make(message)[0]
+
+
+def apply_quietly(git: Invocation, oid: str) -> int:
+    """Take the changes of a stash into index and worktree, and print nothing."""
+    options = parse_options(USAGES["apply"], ["--index", "--quiet"])
+    return _apply_to(git, Stash(git, [oid]), options)
 
 
 def store_stash(git: Invocation, oid: str, title: str) -> None:
@@ -452,10 +463,23 @@ def _settle_index(git: Invocation, now: str, staged: str | None) -> None:
     made = index_of_tree(repository, staged or now, index)
     if staged is None:
         known = flat_tree(repository.objects, now)
+        _write_skipped(repository, index, known)
+    keep_skips(repository, index, made)
+    if staged is None:
         for entry in index:
             if entry.path not in known:
                 made.set_replacing(entry)
     repository.write_index(made)
+
+
+def _write_skipped(
+    repository: Repository, index: Index, before: dict[bytes, tuple[int, str]]
+) -> None:
+    """Write files that changed and are outside of a sparse checkout: they belong there now."""
+    work = Worktree(repository)
+    for entry in list(index):
+        if entry.skips and before.get(entry.path) != (entry.mode, entry.oid):
+            index.replace(work.write(entry.path, entry.mode, entry.oid))
 
 
 def _restore_untracked(git: Invocation, tree: str) -> int:
@@ -487,7 +511,8 @@ def _drop_it(git: Invocation, found: Stash, *, quiet: bool) -> int:
     refs = git.repository.refs
     entries = refs.read_log(REF)
     at = len(entries) - 1 - found.number
-    del entries[at]
+    if at >= 0:  # the log may have expired
+        del entries[at]
     if not entries:
         refs.delete(REF)
     else:

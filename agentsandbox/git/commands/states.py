@@ -14,6 +14,7 @@ from agentsandbox.git.paths import is_safe_path, mode_text, quote_path, relative
 from agentsandbox.git.pathspecs import normalized, parse_pathspec
 from agentsandbox.git.patterns import parse_ignores
 from agentsandbox.git.progress import whence
+from agentsandbox.git.sparse_index import collapsed
 from agentsandbox.git.status import Status, StatusPrinter
 from agentsandbox.git.texts import expand_elements
 from agentsandbox.git.trees import diff_index
@@ -70,6 +71,7 @@ git ls-files [<options>] [<file>...]
     --full-name           print paths from the top
     --error-unmatch       fail if a file is not in the index
     --deduplicate         print each path once
+    --sparse              print a directory that a sparse index has as one entry
     --abbrev[=<n>]        shorten objects
     --eol                 show line ends
     --format <format>     print in a format
@@ -92,6 +94,8 @@ git update-index [<options>] [--] [<file>...]
                           take this back
     --skip-worktree       do not look at the worktree
     --no-skip-worktree    take this back
+    --ignore-skip-worktree-entries
+                          with --remove: keep entries that skip the worktree
     --info-only           add entries without objects
     --force-remove        remove from the index, even if the file is there
     -z                    input lines end with NUL
@@ -326,7 +330,10 @@ class _Listing:
         only_unmerged = "unmerged" in wants
         staged = "stage" in wants or only_unmerged
         tree = self._tree() if "ignored" in wants else None
-        for entry in self.index:
+        index = self.index
+        if self.options.on("sparse") and index.is_collapsed:
+            index = collapsed(self.repository, index.copy()) or index
+        for entry in index:
             if self.wanted and not self.wanted.matches(entry.path):
                 continue
             if only_unmerged and not entry.stage:
@@ -430,6 +437,7 @@ class _IndexUpdate:
                 "-q",
                 "--unmerged",
                 "--ignore-submodules",
+                "--ignore-skip-worktree-entries",
                 "--verbose",
                 "-z",
             ):
@@ -552,8 +560,12 @@ class _IndexUpdate:
         if tree is None:
             self.repository.need_worktree()
             return
-        info = tree.stat(path)
         known = self.index.get(path)
+        if known is not None and known.skips:
+            if "remove" in self.flags and "ignore-skip-worktree-entries" not in self.flags:
+                self.index.remove(path)
+            return
+        info = tree.stat(path)
         if info is None:
             if "remove" in self.flags:
                 self.index.remove(path)
@@ -569,8 +581,15 @@ class _IndexUpdate:
                 return
             if known is not None:
                 return
+        if info.is_dir and known is not None and known.mode != SUBMODULE:
+            if "remove" in self.flags:
+                self.index.remove(path)
+                return
+            self.git.error(f"{shown}: does not exist and --remove not passed")
+            raise Fatal(f"Unable to process path {shown}")
         if info.is_dir:
-            self.git.error(f"{shown}: is a directory - add files inside instead")
+            kind = "individual files" if self.index.has_folder(path) else "files inside"
+            self.git.error(f"{shown}: is a directory - add {kind} instead")
             raise Fatal(f"Unable to process path {shown}")
         if known is None and "add" not in self.flags:
             self.git.error(f"{shown}: cannot add to the index - missing --add option?")

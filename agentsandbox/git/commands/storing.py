@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from agentsandbox.git.dates import approxidate
 from agentsandbox.git.errors import BadUsage, Fatal, GitError
+from agentsandbox.git.expiry import Expiry
 from agentsandbox.git.invocation import Invocation
-from agentsandbox.git.objects import seconds_of
 from agentsandbox.git.options import parse_options
 from agentsandbox.git.packing import Missing, make_pack, place_pack
 from agentsandbox.git.reachability import reflog_tips, tips_of
@@ -308,28 +308,9 @@ def gc(git: Invocation, words: list[str]) -> int:
 
 def _expire_logs(git: Invocation) -> None:
     """Drop old entries of reflogs, as gc.reflogExpire and gc.reflogExpireUnreachable say."""
-    repository, config = git.repository, git.config
-    refs = repository.refs
-    limits = [
-        _expiry(git, config.get(f"gc.reflogexpire{name}") or default)
-        for name, default in (("", "90.days.ago"), ("unreachable", "30.days.ago"))
-    ]
-    for name in dict.fromkeys([each for each, _ in reflog_tips(repository)]):
-        entries = refs.read_log(name)
-        tip = refs.read(name)
-        reached = _Store(git).reachable([tip]) if tip is not None else set()
-        kept = []
-        for entry in entries:
-            time = seconds_of(entry.ident)
-            limit = limits[0] if entry.new in reached else max(limits, key=_as_late)
-            if limit is not None and time >= limit:
-                kept.append(entry)
-        if len(kept) < len(entries):
-            refs.write_log(name, kept)
-
-
-def _as_late(limit: int | None) -> float:
-    return float("inf") if limit is None else limit
+    work = Expiry(git)
+    for name in dict.fromkeys([each for each, _ in reflog_tips(git.repository)]):
+        work.expire(name)
 
 
 def count_objects(git: Invocation, words: list[str]) -> int:

@@ -11,7 +11,7 @@ from agentsandbox.git.diff.options import DiffOptions
 from agentsandbox.git.errors import Fatal, MissingObject, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
-from agentsandbox.git.index import Entry
+from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.objects import NULL
@@ -384,6 +384,18 @@ def _move_trees(git: Invocation, options: Options, commit: str | None) -> bool:
     return False
 
 
+def _moves(git: Invocation, options: Options, commit: str | None) -> bool:
+    """Whether index and worktree may have to change for a commit."""
+    repository = git.repository
+    return (
+        repository.head() != commit
+        or _force(options)
+        or repository.is_sparse
+        or not repository.fs.exists(repository.index_path)
+        or bool(repository.index().unmerged())
+    )
+
+
 def _refuse_in_progress(git: Invocation, options: Options) -> None:
     if git.name != "switch" or options.on("ignore-in-progress"):
         return
@@ -422,7 +434,7 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
             name = target.branch.removeprefix("refs/heads/")
             raise Fatal(f"'{name}' is already checked out at '{elsewhere.path}'")
     lacks = False
-    if head != target.commit or _force(options) or not git.fs.exists(repository.index_path):
+    if _moves(git, options, target.commit):
         lacks = _move_trees(git, options, target.commit)
     if not quiet and not _force(options):
         _show_changes(git, target.commit)
@@ -531,7 +543,7 @@ def _report_only(git: Invocation, options: Options) -> int:
     head = repository.head()
     if head is None:
         raise Fatal("You are on a branch yet to be born")
-    if _force(options):
+    if _moves(git, options, head):
         _move_trees(git, options, head)
     if not options.on("quiet"):
         if not _force(options):
@@ -574,7 +586,8 @@ def _switch_to_new(
             raise Fatal(f"invalid reference: {start}")
         raise Fatal(f"'{start}' is not a commit and a branch '{name}' cannot be created from it")
     _refuse_in_progress(git, options)
-    if commit != head or _force(options) or not git.fs.exists(repository.index_path):
+    stays = git.name == "switch" and not operands
+    if not stays and _moves(git, options, commit):
         _move_trees(git, options, commit)
     if not quiet and not _force(options) and operands:
         _show_changes(git, commit)
@@ -661,18 +674,26 @@ def _restore(
     before = flat_tree(repository.objects, tree) if tree is not None else None
     chosen: dict[bytes, tuple[int, str]] = {}
     unmerged: list[bytes] = []
+    everything = options.on("ignore-skip-worktree-bits")
     if before is not None:
-        chosen = {path: side for path, side in before.items() if wanted.matches(path)}
+        chosen = {
+            path: side
+            for path, side in before.items()
+            if (everything or not _is_skipped(index, path, side)) and wanted.matches(path)
+        }
         gone = [
             entry.path
             for entry in index
-            if not overlay and wanted.matches(entry.path) and entry.path not in before
+            if not overlay
+            and (everything or not entry.skips)
+            and wanted.matches(entry.path)
+            and entry.path not in before
         ]
     else:
         gone = []
         side = 2 if options.on("ours") else 3 if options.on("theirs") else 0
         for entry in index:
-            if not wanted.matches(entry.path):
+            if (entry.skips and not everything) or not wanted.matches(entry.path):
                 continue
             if not entry.stage:
                 chosen[entry.path] = (entry.mode, entry.oid)
@@ -754,6 +775,12 @@ def _restore(
     if broken:
         raise Quit(255)
     return count, tree
+
+
+def _is_skipped(index: Index, path: bytes, side: tuple[int, str]) -> bool:
+    """Whether a file of a tree is as in the index, and its entry skips the worktree."""
+    entry = index.get(path)
+    return entry is not None and entry.skips and (entry.mode, entry.oid) == side
 
 
 def restore(git: Invocation, words: list[str]) -> int:

@@ -485,12 +485,13 @@ def _print_raw(printer: DiffPrinter, delta: CombinedDelta) -> None:
 
 def print_combined_trees(
     git: Invocation, options: DiffOptions, tree: str, parents: list[str], wanted: Pathspec
-) -> None:
-    """Print how a tree differs from several others."""
+) -> bool:
+    """Print how a tree differs from several others; return whether it does."""
     printer = DiffPrinter(git, options)
     dense = options.combined != "c"
     found = combined_deltas(git, options, parents, tree, wanted, dense=dense)
     print_combined(printer, found, parents, tree, dense=dense, wanted=wanted)
+    return bool(found)
 
 
 def print_conflicts(

@@ -14,12 +14,20 @@ from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from typing import Protocol
 
     from agentsandbox.git.diff.hunks import FindFunction, Hunk
     from agentsandbox.git.diff.options import DiffOptions
     from agentsandbox.git.invocation import Invocation
+    from agentsandbox.git.repository import Repository
     from agentsandbox.git.worktree import Worktree
+
+    class HasAttributes(Protocol):
+        """What knows the attributes of paths."""
+
+        def of(self, path: bytes) -> Mapping[str, str | bool | None]:
+            """Return the attributes of a path."""
 
 COLORS = {
     "meta": b"\x1b[1m", "frag": b"\x1b[36m", "func": b"", "old": b"\x1b[31m", "new": b"\x1b[32m",
@@ -45,20 +53,20 @@ class DiffPrinter:
     def __init__(
         self, git: Invocation, options: DiffOptions, *, worktree: Worktree | None = None,
         old_worktree: bool = False, mnemonic: tuple[str, str] | None = None,
+        attributes: HasAttributes | None = None,
     ) -> None:  # fmt: skip
         self.git = git
         self.options = options
-        self.repository = git.repository
         self.worktree = worktree
         self.old_worktree = old_worktree
         """Whether the worktree is the old side (with -R)."""
-        self.attributes = (
+        self.attributes: HasAttributes = attributes or (
             worktree.attributes if worktree is not None else Attributes(self.repository)
         )
         self.high = git.config.flag("core.quotepath", True)
         self.color = options.uses_color(git)
-        self.found = self.failed_check = False
-        """Whether any difference was printed, and any error of whitespace."""
+        self.found = self.failed_check = self.has_patch = False
+        """Whether any difference was printed, any error of whitespace, and any patch."""
         prefixes = options.prefixes
         if prefixes is None:
             on = git.config.flag("diff.mnemonicprefix")
@@ -67,6 +75,11 @@ class DiffPrinter:
         self.prefix = self._relative_prefix()
         self._oids: dict[bytes, str] = {}
         self._drivers: dict[str, tuple[bool | None, FindFunction]] = {}
+
+    @property
+    def repository(self) -> Repository:
+        """Return the repository; Fatal outside of one."""
+        return self.git.repository
 
     def _relative_prefix(self) -> bytes:
         relative = self.options.relative
@@ -140,6 +153,18 @@ class DiffPrinter:
             deltas = deltas if "*" in options.filter and kept else kept
         return deltas
 
+    def has_changes(self, deltas: Sequence[Delta]) -> bool:
+        """Whether there are changes, printed before; ignored lines make none."""
+        options = self.options
+        if not (options.spaces or options.ignore_matching):
+            return bool(deltas)
+        if options.formats and not options.quiet:
+            return self.has_patch
+        for delta in deltas:
+            stat = self.stat_of(delta)
+            if stat.added or stat.deleted or stat.binary or delta.old_mode != delta.new_mode:
+                return True
+        return False
     def _without_ignored(self, deltas: list[Delta]) -> list[Delta]:
         """Return the changes without those of submodules that are not to be looked at."""
         if not any(SUBMODULE in (one.old_mode, one.new_mode) for one in deltas):
@@ -462,6 +487,7 @@ class DiffPrinter:
         one = old if delta.old_mode else "/dev/null"
         two = new if delta.new_mode else "/dev/null"
         if self.is_binary(delta, before, after):
+            self.has_patch = True
             if before == after:
                 self.write(head if must else b"")
             elif self.options.binary:
@@ -472,6 +498,7 @@ class DiffPrinter:
                 self.write(head + encode(f"Binary files {one} and {two} differ\n"))
             return
         if must:
+            self.has_patch = True
             self.write(head)
         if before == after:
             return
@@ -488,6 +515,7 @@ class DiffPrinter:
         first = True
         for hunk in lines.hunks(before, after, self.git.budget):
             if first:
+                self.has_patch = True
                 self.write((b"" if must else head) + names)
                 first = False
             show(hunk)

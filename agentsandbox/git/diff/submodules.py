@@ -24,7 +24,11 @@ if TYPE_CHECKING:
 
         git: Invocation
         options: DiffOptions
-        repository: Repository
+
+        @property
+        def repository(self) -> Repository:
+            """Return the repository."""
+
         worktree: Worktree | None
         color: bool
         prefixes: tuple[str, str]
