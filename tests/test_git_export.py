@@ -130,38 +130,6 @@ def test_a_rebase_goes_on_elsewhere(tmp_path: Path, starts_here: bool) -> None:
         assert (ours.stdout, ours.exit_code) == (theirs, 0), ours.stderr
 
 
-SPARSE = """
-git init -q -b main . && mkdir -p a b/c deep/er && touch a/x b/c/z deep/d deep/er/e top
-git add . && git commit -qm first && git switch -qc side && echo 2 > b/c/z && echo n > a/n
-git add . && git commit -qm side && git switch -q main && git sparse-checkout set {} a
-echo m >> a/x && git commit -qam m && git merge -q --no-edit side && git sparse-checkout add deep/er
-git worktree add -q linked; rm -r linked; git worktree prune
-"""
-
-
-@pytest.mark.skipif(GIT is None, reason="needs git")
-@pytest.mark.parametrize("mode", ["--cone", "--no-cone", "--sparse-index"])
-def test_real_git_reads_a_sparse_checkout(tmp_path: Path, mode: str) -> None:
-    """Both see the same files, entries and patterns, and the other one can go on."""
-    folder = tmp_path / "r"
-    shown = "git ls-files -t; git ls-files --sparse; git sparse-checkout list; git status"
-    ends = f"git sparse-checkout set b; {shown}; git sparse-checkout disable; git status"
-    with Sandbox(cwd="/work/r", env=ENV) as sandbox:
-        made = sandbox.execute(SPARSE.format(mode) + shown)
-        assert made.exit_code == 0, made.stderr
-        sandbox.files.export(folder, "/work/r")
-        assert "error" not in real(folder, "fsck", "--strict")
-        words = shown.split("; ")
-        assert made.stdout == "".join(real(folder, *one.split()[1:]) for one in words)
-        real(folder, "sparse-checkout", "set", "deep", "b")
-        expected = real(folder, "ls-files", "-t")
-        sandbox.execute("rm -rf /work/r")
-        sandbox.files.import_folder(folder, "/work/r")
-        found = sandbox.execute("git ls-files -t; git fsck")
-        assert (found.stdout, found.exit_code) == (expected, 0)
-        assert sandbox.execute(ends).exit_code == 0
-
-
 SUBMODULES = """
 git init -q -b main /work/sub && cd /work/sub && echo one > a && git add . && git commit -qm sub
 git init -q -b main /work/r && cd /work/r && git submodule -q add --name n/m ../sub libs/sub
@@ -214,3 +182,35 @@ def test_submodules_go_on_elsewhere(tmp_path: Path, starts_here: bool) -> None:
         assert on_host(end).replace(str(root), "/work") == ours.stdout
         for folder in ("r", "r/libs/sub", "r/moved"):
             assert "error" not in on_host(f"git -C {folder} fsck --strict 2>&1")
+
+
+SPARSE = """
+git init -q -b main . && mkdir -p a b/c deep/er && touch a/x b/c/z deep/d deep/er/e top
+git add . && git commit -qm first && git switch -qc side && echo 2 > b/c/z && echo n > a/n
+git add . && git commit -qm side && git switch -q main && git sparse-checkout set {} a
+echo m >> a/x && git commit -qam m && git merge -q --no-edit side && git sparse-checkout add deep/er
+git worktree add -q linked; rm -r linked; git worktree prune
+"""
+
+
+@pytest.mark.skipif(GIT is None, reason="needs git")
+@pytest.mark.parametrize("mode", ["--cone", "--no-cone", "--sparse-index"])
+def test_real_git_reads_a_sparse_checkout(tmp_path: Path, mode: str) -> None:
+    """Both see the same files, entries and patterns, and the other one can go on."""
+    folder = tmp_path / "r"
+    shown = "git ls-files -t; git ls-files --sparse; git sparse-checkout list; git status"
+    ends = f"git sparse-checkout set b; {shown}; git sparse-checkout disable; git status"
+    with Sandbox(cwd="/work/r", env=ENV) as sandbox:
+        made = sandbox.execute(SPARSE.format(mode) + shown)
+        assert made.exit_code == 0, made.stderr
+        sandbox.files.export(folder, "/work/r")
+        assert "error" not in real(folder, "fsck", "--strict")
+        words = shown.split("; ")
+        assert made.stdout == "".join(real(folder, *one.split()[1:]) for one in words)
+        real(folder, "sparse-checkout", "set", "deep", "b")
+        expected = real(folder, "ls-files", "-t")
+        sandbox.execute("rm -rf /work/r")
+        sandbox.files.import_folder(folder, "/work/r")
+        found = sandbox.execute("git ls-files -t; git fsck")
+        assert (found.stdout, found.exit_code) == (expected, 0)
+        assert sandbox.execute(ends).exit_code == 0

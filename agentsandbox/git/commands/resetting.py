@@ -118,10 +118,7 @@ def _reset_commit(
     elif mode in ("merge", "keep"):
         _careful(git, old, tree, mode)
         if mode == "keep":
-            index = repository.index()
-            made = index_of_tree(repository, tree, index)
-            keep_skips(repository, index, made)
-            repository.write_index(made)
+            _unstage(git, tree)
     elif mode == "mixed":
         index = repository.index()
         made = index_of_tree(repository, tree, index)
@@ -155,6 +152,14 @@ def _reset_commit(
         "AUTO_MERGE",
     )
     return 0
+
+
+def _unstage(git: Invocation, tree: str | None) -> None:
+    """Make the index that of a tree; the worktree stays."""
+    index = git.repository.index()
+    made = index_of_tree(git.repository, tree, index)
+    keep_skips(git.repository, index, made)
+    git.repository.write_index(made)
 
 
 def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> None:
