@@ -52,7 +52,7 @@ OPEN = {
         "commands/file/languages.py commands/file/text.py"
     ),
     "patterns of a table, on texts that the host gives": "skills/trust/audit.py",
-    "patterns of a table without repeats that meet": "git/commands/verifying.py",
+    "patterns of a table without repeats that meet": ("git/commands/verifying.py git/dotfiles.py"),
     "patterns of other modules, which are checked where they stand": "kernel/expressions.py",
     "patterns of scripts, which the engines translate and bound": (
         "commands/_files/ignore_rules.py commands/_json/regexes.py commands/awk/records.py"
