@@ -31,6 +31,13 @@ def test_a_detached_job_can_be_waited_for_and_killed_later() -> None:
         assert result.stdout == "7\n1\n143\n"
 
 
+@pytest.mark.parametrize("words", ["/proc/*/environ", "/usr/bin/*", "{1..3000}"])
+def test_a_job_that_mostly_expands_words_lets_others_run(words: str) -> None:
+    with Sandbox() as sandbox:
+        script = f"while [ ! -e f ]; do : {words}; done & sleep 0.05; echo > f; wait; echo done"
+        assert sandbox.execute(script).stdout == "done\n"
+
+
 def test_jobs_wait() -> None:
     with Sandbox(jobs="wait") as sandbox:
         assert sandbox.execute("(sleep 0.05; echo late) & echo started").stdout == "started\nlate\n"

@@ -143,12 +143,17 @@ class Budget:
         if self.spent > self.limits.steps:
             raise LimitReached("steps")
         self.check_time()
+        if self.whole:  # others get their turn at the first step after that
+            self.spent -= SLICE
+            self.left = 0
+            if self.rest is not None:
+                self.rest()
+            return
         self.made += _MADE_IN_SLICE
         if self.made > 2 * self.value_bytes:
             self.weigh()
-        turn = self.rest if self.whole else self.turn
-        if turn is not None:
-            turn()
+        if self.turn is not None:
+            self.turn()
 
     def check_time(self) -> None:
         """Raise if the deadline has passed."""

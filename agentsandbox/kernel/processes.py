@@ -67,6 +67,9 @@ STOPPING = frozenset(SIGNAL_NUMBERS[name] for name in ("TSTP", "TTIN", "TTOU"))
 EVENT_LOOP_SECONDS = 0.005
 """How long a script may keep the host's event loop waiting."""
 
+DRAIN_SECONDS = 1.0
+"""How long background jobs compute at most after the end of a script."""
+
 MAX_PROCESSES = 256
 ROOM_SECONDS = 15.0
 """How long a further process waits for a place: as long as bash repeats a `fork` that failed."""
@@ -613,9 +616,9 @@ class Scheduler:
     def drain(self, slices: int = 100) -> None:
         """Run for at most `slices` turns what can run without waiting, before an execution ends.
 
-        A job that computes without end uses up half of the time that is left, not all of it.
+        A job that computes without end uses up `DRAIN_SECONDS`, or half of the time that is left.
         """
-        end = monotonic() + self.budget.remaining() / 2
+        end = monotonic() + min(DRAIN_SECONDS, self.budget.remaining() / 2)
         for _ in range(slices):
             now = monotonic()
             if not self.processes or now > end:
