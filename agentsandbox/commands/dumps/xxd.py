@@ -27,9 +27,8 @@ _MAX_COLUMNS = 256
 _MAX_ADDRESS = 2**64 - 1
 _KINDS = ("bits", "little", "postscript")
 """The dumps that are not the usual one: the last of these options counts."""
-_DUMP_LINE = re.compile(
-    rb"[^0-9a-fA-F]*([0-9a-fA-F]{1,15})(?![0-9a-fA-F]):?[ \t]?((?:[0-9a-fA-F]{2} ?)*)"
-)
+_DUMP_LINE = re.compile(rb"([0-9a-fA-F]{1,15})(?![0-9a-fA-F]):?[ \t]?((?:[0-9a-fA-F]{2} ?)*)")
+_DIGIT = re.compile(rb"[0-9a-fA-F]")
 _DIGITS = re.compile(rb"[0-9a-fA-F]++")
 
 
@@ -149,7 +148,9 @@ def _revert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _
     base = options.number("seek", 0)
     position = 0
     for line in lines(ctx.budget, source):
-        found = _DUMP_LINE.match(line)
+        start = _first_digit(ctx, line)
+        end = start + 20 + 3 * columns if columns > 0 else len(line)
+        found = _DUMP_LINE.match(line[start:end])
         if found is None:
             continue
         data = bytes.fromhex(str(found[2], "ascii"))[:columns]
@@ -157,6 +158,17 @@ def _revert(ctx: CommandContext, source: ByteReader, out: ByteWriter, options: _
             _go_to(ctx, out, position, int(found[1], 16) + base)
             position = int(found[1], 16) + base + len(data)
             out.write(data)
+
+
+def _first_digit(ctx: CommandContext, line: bytes) -> int:
+    """Return where the first hexadecimal digit of a line is, its length if it has none."""
+    start = 0
+    for piece in ctx.budget.pieces(line):
+        found = _DIGIT.search(piece)
+        if found is not None:
+            return start + found.start()
+        start += len(piece)
+    return start
 
 
 def _go_to(ctx: CommandContext, out: ByteWriter, position: int, wanted: int) -> None:
