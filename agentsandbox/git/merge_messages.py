@@ -149,7 +149,7 @@ class MergeMessage:
         return joined if len(found) < 2 else "\n" + joined
 
     def shortlog(self, most: int, head: str) -> str:
-        """Return the subjects of the commits that come in, at most so many of each head."""
+        """Return the subjects of the commits that come in, for each head up to the limit."""
         out = []
         for each in self.heads:
             walk = Walk(self.repository)

@@ -291,7 +291,7 @@ def _write(repository: Repository, path: str, text: str) -> None:
 
 
 def section_for(git: Invocation, path: str) -> Submodule | None:
-    """Return the submodule at a path for a change of its section; warn if there is none."""
+    """Return the submodule at a path for a change of its section; warn if it has no section."""
     repository = git.repository
     if not git.fs.exists(repository.work_path(encode(FILE)), follow=False):
         return None

@@ -204,7 +204,7 @@ class Refs:
         return None
 
     def _file_below(self, name: str) -> str | None:
-        """Return a reference below a name whose file is broken, None if there is none."""
+        """Return a reference below a name whose file is broken, or None."""
         path = self.path(name)
         if not self.fs.is_dir(path):
             return None

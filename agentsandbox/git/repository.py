@@ -452,7 +452,7 @@ def linked_folder(fs: Any, path: str) -> str | None:
 
 
 def nested_folder(fs: Any, worktree: str) -> str | None:
-    """Return the `.git` folder of the repository with a worktree, None if there is none."""
+    """Return the `.git` folder of the repository with a worktree, or None."""
     dot = f"{worktree}/.git"
     return dot if is_repository(fs, dot) else linked_folder(fs, dot)
 

@@ -490,7 +490,7 @@ def push_ref(repository: Repository, branch: str) -> str | None:
 
 
 def push_place(repository: Repository, branch: str) -> tuple[str | None, str]:
-    """Return the reference that follows where a branch is pushed, and why there is none."""
+    """Return the reference that follows where a branch is pushed, else None and the reason."""
     config = repository.config
     remote = push_remote(repository, branch) or (
         "origin" if config.get("remote.origin.url") else None

@@ -34,15 +34,7 @@ def trailer_block(message: bytes) -> list[str]:
 
 def parse_trailers(message: bytes) -> list[tuple[str, str]]:
     """Return the trailers of a message as (key, value)."""
-    found: list[tuple[str, str]] = []
-    for line in trailer_block(message):
-        match = _TRAILER.match(line)
-        if line[:1].isspace() and found:
-            key, value = found[-1]
-            found[-1] = (key, f"{value}\n{line}")
-        elif match is not None:
-            found.append((match[1], match[2].strip()))
-    return found
+    return [(key, value) for key, value in _items(message) if key]
 
 
 _LITERAL = re.compile(r"%(?:x([0-9a-fA-F]{2})|n)")

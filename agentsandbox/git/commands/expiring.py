@@ -78,7 +78,7 @@ def _expire(git: Invocation, words: list[str]) -> int:
 
 
 def _log_of(git: Invocation, word: str) -> str | None:
-    """Return the full name of a reference with a log, None if there is none."""
+    """Return the full name of a reference that has a log, or None."""
     try:
         name = full_name(git, word)
     except Fatal:

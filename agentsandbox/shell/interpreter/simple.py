@@ -191,9 +191,11 @@ def _call(node: SimpleCommand) -> Run | None:
         else:
             kept = budget.keep(words) if budget.larges != larges and is_large(words) else None
             budget.whole = False
-            status = call_function(shell, function, words)
-            if kept is not None:
-                kept.release()
+            try:
+                status = call_function(shell, function, words)
+            finally:
+                if kept is not None:
+                    kept.release()
             shell.specials.last_argument = words[-1] if words else name
             if type(status) is not int:
                 status = int(status)  # PIPESTATUS is the function's
