@@ -15,7 +15,7 @@ from __future__ import annotations
 from agentsandbox.git.diff.merge import TextMerge
 from agentsandbox.git.diff.renames import RenameFinder
 from agentsandbox.git.objects import EMPTY_TREE, LINK, SUBMODULE, format_commit
-from agentsandbox.git.trees import Delta, flat_tree
+from agentsandbox.git.trees import Delta, flat_tree, folders_of
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -428,13 +428,7 @@ class TreeMerge:
 
     def _part_files_and_folders(self) -> None:
         files, stages = self.result.files, self.result.stages
-        folders: set[bytes] = set()
-        for path in files:
-            at = path.rfind(b"/")
-            while at > 0 and path[:at] not in folders:
-                folders.add(path[:at])
-                at = path.rfind(b"/", 0, at)
-        for path in sorted(folders & files.keys()):
+        for path in sorted(folders_of(files) & files.keys()):
             side = files.pop(path)
             versions = self._paths.get(path, [None, None, None])
             mine = 1 if versions[1] is not None else 2

@@ -11,7 +11,7 @@ git's documentation (`technical/trivial-merge`) numbers the cases; the code foll
 from __future__ import annotations
 
 from agentsandbox.git.index import Entry
-from agentsandbox.git.trees import flat_tree
+from agentsandbox.git.trees import flat_tree, folders_of
 from agentsandbox.git.unpacking import Switch
 
 TYPE_CHECKING = False
@@ -32,7 +32,7 @@ class ThreeWay(Switch):
         paths = set().union(*trees)
         paths.update([entry.path for entry in self.index if not entry.stage])
         self.git.budget.step(1 + len(paths) // 4)
-        folders = [_folders_of(tree) for tree in trees]
+        folders = [folders_of(tree) for tree in trees]
         self.aggressive = aggressive
         for path in sorted(paths):
             sides: list[Side] = []
@@ -93,16 +93,6 @@ class ThreeWay(Switch):
         if theirs is not None:
             stages[3] = theirs
         self.stages[path] = stages
-
-
-def _folders_of(tree: dict[bytes, tuple[int, str]]) -> set[bytes]:
-    found: set[bytes] = set()
-    for path in tree:
-        at = path.rfind(b"/")
-        while at > 0 and path[:at] not in found:
-            found.add(path[:at])
-            at = path.rfind(b"/", 0, at)
-    return found
 
 
 def _is_below_file(path: bytes, tree: dict[bytes, tuple[int, str]]) -> bool:

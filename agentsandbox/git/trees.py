@@ -12,7 +12,7 @@ from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from agentsandbox.git.objects import ObjectStore
     from agentsandbox.git.paths import Pathspec
@@ -40,6 +40,17 @@ def flat_tree(store: ObjectStore, oid: str | None) -> dict[bytes, tuple[int, str
         else:
             pending.pop()
     del unordered
+    return found
+
+
+def folders_of(paths: Iterable[bytes]) -> set[bytes]:
+    """Return all directories above some files, without that at the top."""
+    found: set[bytes] = set()
+    for path in paths:
+        at = path.rfind(b"/")
+        while at > 0 and path[:at] not in found:
+            found.add(path[:at])
+            at = path.rfind(b"/", 0, at)
     return found
 
 
