@@ -8,7 +8,6 @@ policy), runs the script at the boundary, and undoes all that afterwards, howeve
 
 from __future__ import annotations
 
-import functools
 from _thread import RLock, get_ident
 from time import monotonic
 
@@ -117,7 +116,7 @@ class Session:
         scheduler = Scheduler(budget)
         host = Host(
             clock=clock,
-            random=functools.partial(_random, seed),
+            random=lambda: _random(seed),
             is_seeded=seed is not None,
             scheduler=scheduler,
             user=user,
@@ -405,17 +404,19 @@ class Execution:
     def _set_up(self, shell: Shell) -> None:
         """Give the shell what applies to this call, and record how to undo it."""
         if self._policy is not None:
-            self._on_end(functools.partial(_use_policy, shell, shell.policy))
+            policy = shell.policy
+            self._on_end(lambda: _use_policy(shell, policy))
             _use_policy(shell, self._policy)
         if self._env:
             scope = _with_environment(shell, self._env)
             self._on_end(lambda: shell.variables.restore(scope))
         if self._cwd is not None:
-            self._on_end(functools.partial(shell.change_directory, shell.cwd))
+            cwd = shell.cwd
+            self._on_end(lambda: shell.change_directory(cwd))
             shell.change_directory(shell.logical_path(self._cwd))
         if self._args:
             before = shell.stack.positional, shell.invocation.arguments
-            self._on_end(functools.partial(_use_arguments, shell, *before))
+            self._on_end(lambda: _use_arguments(shell, *before))
             _use_arguments(shell, list(self._args), tuple(self._args))
 
     def _on_end(self, restore: Callable[[], None]) -> None:

@@ -6,10 +6,10 @@ it words its messages differently.
 
 from __future__ import annotations
 
-import functools
 import re
 
 from agentsandbox.kernel.budget import PIECE
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.long_double import (
     LongDouble,
@@ -568,7 +568,7 @@ _SPECIAL = lazily(r"[\\%]")
 _SHORT = 1024
 
 
-@functools.lru_cache(maxsize=512)
+@lru_cache(maxsize=512)
 def _compile_short(text: str) -> Format:
     return _Compiler(text, None).run()
 

@@ -8,8 +8,9 @@ dropped sandbox is freed at once.
 
 from __future__ import annotations
 
-import functools
 import itertools
+
+from agentsandbox.kernel.caching import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -243,7 +244,7 @@ def number_of(node: Own) -> int:
     return node.ino
 
 
-@functools.lru_cache(maxsize=256)
+@lru_cache(maxsize=256)
 def regular_mode(permissions: int) -> int:
     """Return the mode of a regular file, one object per value: less memory, faster comparison."""
     return 0o100000 | permissions & 0o7777

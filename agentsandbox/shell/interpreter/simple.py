@@ -22,10 +22,9 @@ substitution.
 
 from __future__ import annotations
 
-import functools
-
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.kernel.accounts import is_large
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -93,7 +92,7 @@ def _simple(node: SimpleCommand) -> Run:
     return _known(node.source, node.line) if node.source else _compile(node)
 
 
-@functools.lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)
 def _known(source: str, line: int) -> Run:
     """Compile a command that scripts share."""
     command = known_command(source, line)

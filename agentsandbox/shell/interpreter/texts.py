@@ -11,13 +11,12 @@ so complete commands of several lines are kept as well (`_next_unit`), by their 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 
 from agentsandbox.errors import Exit, ShellSyntaxError
 from agentsandbox.kernel.accounts import LARGE
-from agentsandbox.kernel.caching import Kept
+from agentsandbox.kernel.caching import Kept, lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -67,7 +66,9 @@ _IN_TURN = Program(None, None, ())
 PROGRAMS = Kept(128)
 """The programs of texts, by text, options and first line."""
 _TEXTS = itertools.count()
-"""Counts the new texts of this process: nothing is loaded to find the shape of the first one."""
+"""Counts the new texts of this process."""
+_FIRST_TEXTS = 16
+"""New texts of a process for which nothing is loaded to find their shape, if they are plain."""
 
 
 def _compile(
@@ -137,7 +138,7 @@ def _next_unit(parser: Parser, ends: bool) -> Run | None:
     return run
 
 
-@functools.lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)
 def _known_unit(first: str, line: int, extglob: bool, pairs_quotes: bool) -> list[tuple[str, Run]]:
     """Return the place for the latest command that began with this text in this line.
 
@@ -169,6 +170,12 @@ def _skipped(error: ShellSyntaxError) -> Run:
     return report
 
 
+def _is_worth_a_shape(text: str) -> bool:
+    """Whether to look for the shape of a new text, which needs an expression."""
+    number = next(_TEXTS)
+    return number > 0 and (number >= _FIRST_TEXTS or text.strip(_PLAIN) != "")
+
+
 _PARSED = 3
 """A text and the tree of the command of it that runs take this many times as much as the text."""
 
@@ -180,7 +187,7 @@ def _plan_or_program(
     if (
         len(text) <= _LONGEST_SHAPE
         and not ends
-        and next(_TEXTS)
+        and _is_worth_a_shape(text)
         and not ("\n" in text and _may_change_grammar(text))
     ):
         found = find_plan(text, *reading, first_line)

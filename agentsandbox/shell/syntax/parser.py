@@ -28,9 +28,8 @@ errors end more or less than the others: a `ShellSyntaxError` says so in its att
 
 from __future__ import annotations
 
-import functools
-
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE
@@ -876,7 +875,7 @@ def _read_known_command(source: str, line: int, key: str | None = None) -> Simpl
     return SimpleCommand((), tuple(words), (), line, False, key)
 
 
-_known_commands = functools.lru_cache(maxsize=1024)(_read_known_command)
+_known_commands = lru_cache(maxsize=1024)(_read_known_command)
 
 
 def _has_blanks(word: Word) -> bool:
@@ -887,7 +886,7 @@ def _has_blanks(word: Word) -> bool:
     )
 
 
-@functools.cache
+@lru_cache(maxsize=None)
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
     """Return what reads the compound command of a reserved word; None if it begins none."""
     if word == "[[":

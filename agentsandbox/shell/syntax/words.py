@@ -27,9 +27,8 @@ instead of syntax errors.
 
 from __future__ import annotations
 
-import functools
-
 from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.braced import NAME, SPECIAL, BracedReader
@@ -662,7 +661,7 @@ def _read_known(source: str) -> Word | None:
     return None if reader.has_bad or reader.position < len(source) else word
 
 
-_known_words = functools.lru_cache(maxsize=4096)(_read_known)
+_known_words = lru_cache(maxsize=4096)(_read_known)
 
 
 def _without_end(body: str, opening: re.Match[str]) -> str:
