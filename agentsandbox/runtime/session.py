@@ -11,7 +11,7 @@ from __future__ import annotations
 from _thread import RLock, get_ident
 from time import monotonic
 
-from agentsandbox.contract.command import Host
+from agentsandbox.contract.host import Host
 from agentsandbox.kernel.budget import CANCELLED, Budget, notice_of
 from agentsandbox.kernel.processes import Scheduler
 from agentsandbox.kernel.streams import BytesReader, Capture, OutputLog, decode, encode

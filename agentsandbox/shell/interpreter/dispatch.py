@@ -40,7 +40,7 @@ _MODULES = {
     "Pipeline": "pipelines",
     "ProcessSubstitution": "substitutions",
     "Select": "select",
-    "SimpleCommand": "simple",
+    "SimpleCommand": "ways",
     "Subshell": "subshells",
     "Unreadable": "subshells",
     "While": "flow",

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import ClassVar
 
-    from agentsandbox.contract.command import Command, CommandTable, Host
+    from agentsandbox.contract.command import Command, CommandTable
+    from agentsandbox.contract.host import Host
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import FileSystem
     from agentsandbox.kernel.processes import Scheduler

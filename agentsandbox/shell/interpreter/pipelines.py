@@ -30,12 +30,12 @@ from agentsandbox.kernel.streams import Pipe, PipeReader
 from agentsandbox.shell.builtins import PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.ends import child_status
 from agentsandbox.shell.interpreter.failures import command_failed
 from agentsandbox.shell.interpreter.special_variables import PipelineStatus
 from agentsandbox.shell.interpreter.subshells import (
     announced,
     child_killed,
-    child_status,
     compile_stage,
     run_subshell,
     text_of,

@@ -1,12 +1,11 @@
 """Simple commands (POSIX 2.9.1): assignments, words and redirections.
 
-What runs them is chosen when the command is compiled, from the cheapest to the most general:
+`ways` chooses what runs a command. Here are the last two ways:
 
-1. No words: `assignment_only`.
-2. A builtin that scripts call all the time, in a plain form: a shortcut (`shortcuts`).
-3. A plain name and nothing but words: `_call` looks for a function of that name.
-4. All others, and the ones above when a trace, a trap or a policy needs a look (`shell.slow`):
-`_Command`, which follows POSIX step by step.
+* A plain name and nothing but words: `_call` looks for a function of that name, and `_Program` for
+  a program.
+* All others, and all when a trace, a trap or a policy needs a look (`shell.slow`): `_Command`,
+  which follows POSIX step by step.
 
 `_Command.run` expands the words first, then makes the redirections, then the assignments, and then
 runs the fields (`run_words`): a function, a builtin, or a program in PATH, in this order.
@@ -24,7 +23,6 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.kernel.accounts import is_large
-from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -40,7 +38,7 @@ from agentsandbox.shell.expansion.variables import (
 )
 from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
-from agentsandbox.shell.interpreter.dispatch import compiles
+from agentsandbox.shell.interpreter.constants import constants_of
 from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed
 from agentsandbox.shell.interpreter.functions import call_function, call_recorded
 from agentsandbox.shell.interpreter.programs import refusal_of, run_external
@@ -51,10 +49,9 @@ from agentsandbox.shell.interpreter.redirections import (
     release_all,
     restored,
 )
-from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
 from agentsandbox.shell.interpreter.traps import before_command
-from agentsandbox.shell.interpreter.words import WORDS, constants_of
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
     Assignment,
@@ -65,7 +62,7 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Word,
 )
-from agentsandbox.shell.syntax.parser import known_command, parse
+from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -87,41 +84,18 @@ _ARGUMENT = 256
 """Bytes of one of them, about."""
 
 
-@compiles(SimpleCommand)
-def _simple(node: SimpleCommand) -> Run:
-    return _known(node.source, node.line) if node.source else _compile(node)
-
-
-@lru_cache(maxsize=1024)
-def _known(source: str, line: int) -> Run:
-    """Compile a command that scripts share."""
-    command = known_command(source, line)
-    assert command is not None
-    return _compile(command)
-
-
-def _compile(node: SimpleCommand) -> Run:
-    if node.spans or (
-        node.redirections
-        and any(isinstance(redirection.target, HereDocument) for redirection in node.redirections)
-    ):
-        from agentsandbox.shell.interpreter.relocation import relocate
-
-        node = relocate(node)
-    if not node.words:
-        from agentsandbox.shell.interpreter.assignment_only import compile_assignments
-
-        return compile_assignments(node)
-    for word in node.words:
-        if "BASH_COMMAND" in word.source:
-            return _with_own_text(node)
-    general = _when_needed(node)
-    inlined = inline_command(node, general)
-    if inlined is not None:
-        return inlined
+def compile_general(node: SimpleCommand) -> Run:
+    """Compile a command that has words and no shortcut."""
+    if any("BASH_COMMAND" in word.source for word in node.words):
+        return _with_own_text(node)
     if node.assignments or node.redirections:
         return _Command(node).run
     return _call(node) or _Command(node).run
+
+
+def compile_by_all_rules(node: SimpleCommand) -> Run:
+    """Compile a command that has words for when anything needs a look."""
+    return _Command(node).run
 
 
 def _with_own_text(node: SimpleCommand) -> Run:
@@ -133,18 +107,6 @@ def _with_own_text(node: SimpleCommand) -> Run:
         if not shell.traps.active:
             shell.specials.command_text = text
         return general(shell)
-
-    return run
-
-
-def _when_needed(node: SimpleCommand) -> Run:
-    """Compile the general way at its first use; most shortcuts never need it."""
-    compiled: list[Run] = []
-
-    def run(shell: Shell) -> int:
-        if not compiled:
-            compiled.append(_Command(node).run)
-        return compiled[0](shell)
 
     return run
 

@@ -4,26 +4,24 @@ A subshell is `Shell.fork(subshell=True)`. It runs on the caller's stack (`run_s
 process of the scheduler (`start_subshell`), which holds a reference to each stream of its table, so
 that a pipe ends when the last process that could write to it has ended.
 
-`run_in_shell` is the top of every shell, the main one included. What unwinds to it (`exit`, an
-error of a word, a signal) becomes the status, and the EXIT trap runs. Bash does not run that trap
-for everything that it forks, and counts some failures for the parent and not for the child;
-`compile_stage` knows these rules.
+Bash does not run the EXIT trap for everything that it forks, and counts some failures for the
+parent and not for the child; `compile_stage` knows these rules.
 """
 
 from __future__ import annotations
 
-from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
+from agentsandbox.errors import Killed, PipeClosed
 from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.ends import child_status, run_in_shell
 from agentsandbox.shell.interpreter.failures import command_failed, telling
 from agentsandbox.shell.interpreter.last_commands import alone
 from agentsandbox.shell.interpreter.redirections import redirected
 from agentsandbox.shell.interpreter.traps import (
     SignalHandler,
     before_command,
-    run_exit_trap,
     run_pending_traps,
 )
 from agentsandbox.shell.syntax.nodes import (
@@ -45,56 +43,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.processes import Process
     from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.syntax.nodes import Command
-
-
-SIGKILL = 9
-
-
-def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
-    """Run everything that a shell runs, then its EXIT trap; return its status.
-
-    `goes_on` is for a terminal's shell, which keeps the descriptors that `exec` opened.
-    """
-    holders = shell.machine.accounts.holders
-    holders[shell] = shell
-    try:
-        status = run(shell)
-    except Exit as end:
-        status = end.status
-    except Return:
-        status = shell.status
-    except (Break, Continue):
-        status = 0
-    except ExpansionError as error:
-        shell.report(error)
-        status = 1 if shell.options.errexit else child_status(shell, error)
-    except (PipeClosed, Killed) as end:
-        is_own = isinstance(end, PipeClosed) or (
-            end.signal != SIGKILL and end.target in (0, shell.process.pid)
-        )
-        if is_own and shell.traps.handlers.get("EXIT"):
-            try:
-                run_exit_trap(shell, int(shell.status))
-            except PipeClosed:
-                pass
-        shell.traps.handlers = {}
-        if not goes_on:
-            shell.finish()
-        raise
-    finally:
-        holders.pop(shell, None)
-        shell.budget.whole = False  # what ended it may have ended an expansion
-    if shell.traps.handlers:
-        status = run_exit_trap(shell, status)
-    if shell.descriptors.owned and not goes_on:
-        shell.finish()
-    return status & 255
-
-
-def child_status(shell: Shell, error: ExpansionError, *, level: int = 0) -> int:
-    """Return the status of a shell that an error of a word ended: bash has 1 but for `bash -c`."""
-    is_direct = shell.invocation.source == "environment" and shell.process.level == level
-    return error.status if is_direct else 1
 
 
 def run_subshell(

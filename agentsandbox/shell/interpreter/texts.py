@@ -23,7 +23,7 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
 from agentsandbox.shell.interpreter.last_commands import compile_last
 from agentsandbox.shell.interpreter.shapes import find_plan
-from agentsandbox.shell.syntax.parser import Parser, lone_command
+from agentsandbox.shell.syntax.plain_commands import PLAIN, plain_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.interpreter.slots import Plan
+    from agentsandbox.shell.syntax.parser import Parser
 
 
 _CHANGES_GRAMMAR = lazily(
@@ -38,8 +39,6 @@ _CHANGES_GRAMMAR = lazily(
 )
 _GRAMMAR_WORDS = "alias", "extglob", "verbose", "posix"
 _LETTER_V = lazily(r"-[a-zA-Z]*v")
-_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./:,%@+"
-"""Characters of words that need no expression to be told apart: no quotes, no operators."""
 MAX_CACHED = 4096
 _LONGEST_SHAPE = 1024
 """Characters of a text whose shape is looked for."""
@@ -77,11 +76,12 @@ def _compile(
     """Compile a text, after which the shell `ends` or goes on."""
     if "\n" in text and _may_change_grammar(text):
         return _IN_TURN
-    if text != "" and not text.strip(_PLAIN) and not text.isspace():
-        command = lone_command(text, line)
-        if command is not None:
-            compiled = compile_last(command) if ends else compile_command(command)
-            return Program((compiled,), None, ())
+    plain = plain_command(text, line)
+    if plain is not None:
+        compiled = compile_last(plain) if ends else compile_command(plain)
+        return Program((compiled,), None, ())
+    from agentsandbox.shell.syntax.parser import Parser
+
     parser = Parser(text, first_line=line, extglob=extglob)
     parser.pairs_quotes = pairs_quotes
     units: list[Run] = []
@@ -173,7 +173,7 @@ def _skipped(error: ShellSyntaxError) -> Run:
 def _is_worth_a_shape(text: str) -> bool:
     """Whether to look for the shape of a new text, which needs an expression."""
     number = next(_TEXTS)
-    return number > 0 and (number >= _FIRST_TEXTS or text.strip(_PLAIN) != "")
+    return number > 0 and (number >= _FIRST_TEXTS or text.strip(PLAIN) != "")
 
 
 _PARSED = 3
@@ -275,6 +275,8 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
     shell.budget.step(len(text) >> 6)
     shell.budget.charge(len(text))
     held = shell.budget.hold(_PARSED * len(text)) if len(text) > LARGE else None
+    from agentsandbox.shell.syntax.parser import Parser
+
     parser = Parser(text, first_line=first_line)
     parser.meter = shell.budget
     parser.held = held

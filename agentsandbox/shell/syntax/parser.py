@@ -54,6 +54,7 @@ from agentsandbox.shell.syntax.nodes import (
     Subshell,
     Word,
 )
+from agentsandbox.shell.syntax.plain_commands import ASSIGNING, NOT_KNOWN, RESERVED, TAKING_LISTS
 from agentsandbox.shell.syntax.words import BARE_WORD, KNOWN_WORD, WordReader, known_word
 
 TYPE_CHECKING = False
@@ -61,22 +62,13 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping
 
-RESERVED = frozenset(
-    """if then else elif fi do done case esac while until for select in function { } ! [[ time
-    coproc""".split()
-)
 _BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
-_ASSIGNING = frozenset("declare typeset local export readonly".split())
-_TAKING_LISTS = frozenset(("let", "eval"))
-"""Commands whose arguments may have the form of an array's assignment, which stays text."""
 
 MAX_HERE_DOCUMENTS = 16
 """Here-documents that may wait for the end of a line, as in bash."""
-_NOT_KNOWN = RESERVED | _ASSIGNING | _TAKING_LISTS
-"""First words of commands whose other words do not read the same wherever they stand."""
 _SURELY_NOT_KNOWN = tuple(
-    f"{word} " for word in sorted(_NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
+    f"{word} " for word in sorted(NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
 )
 """How a text begins that need not be matched; a list is quicker than an expression."""
 
@@ -549,7 +541,7 @@ class Parser(WordReader):
             if word is None:
                 break
             if not words:
-                declaring, taking = word.source in _ASSIGNING, word.source in _TAKING_LISTS
+                declaring, taking = word.source in ASSIGNING, word.source in TAKING_LISTS
             words.append(word)
             if self._alias_ends and self._after_blank_alias():
                 self._expand_alias()
@@ -843,13 +835,8 @@ def known_command(source: str, line: int) -> SimpleCommand | None:
     it on this line; None if the words must be read where they stand.
     """
     if len(source) > _LONGEST_KNOWN:
-        return lone_command(source, line)
+        return _read_known_command(source, line, "")
     return _known_commands(source, line)
-
-
-def lone_command(source: str, line: int) -> SimpleCommand | None:
-    """Return the same for a text that is a script of its own: as a whole it is kept elsewhere."""
-    return _read_known_command(source, line, "")
 
 
 def _read_known_command(source: str, line: int, key: str | None = None) -> SimpleCommand | None:
@@ -870,7 +857,7 @@ def _read_known_command(source: str, line: int, key: str | None = None) -> Simpl
             return None
         words.append(word)
     name = words[0].source
-    if name in _NOT_KNOWN or name[0] == "]" or "=" in name or ("[" in name and name != "["):
+    if name in NOT_KNOWN or name[0] == "]" or "=" in name or ("[" in name and name != "["):
         return None
     return SimpleCommand((), tuple(words), (), line, False, key)
 
