@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.kernel.caching import lru_cache
-from agentsandbox.kernel.fs.devices import DEVICES
+from agentsandbox.kernel.fs.nodes import DEVICES
 from agentsandbox.kernel.fs.trees import FrozenTree, build_tree
 from agentsandbox.kernel.streams import decode, encode
 

@@ -28,6 +28,9 @@ GRAFT: Final = 6
 MOUNT: Final = 7
 INNER: Final = 8
 
+DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+"""The names of devices (`devices.open_device`)."""
+
 _numbers = itertools.count(11)
 
 
