@@ -32,7 +32,7 @@ _MODULES = {
     "CommandList": "flow",
     "CommandSubstitution": "substitutions",
     "Conditional": "conditions",
-    "Coproc": "subshells",
+    "Coproc": "coprocesses",
     "For": "flow",
     "FunctionDefinition": "functions",
     "Group": "flow",

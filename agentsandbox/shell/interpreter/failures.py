@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from agentsandbox.shell.syntax.nodes import Command
 
 
+class RedirectionError(Exception):
+    """A redirection that cannot be made; the message follows "name: line N: "."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
+
+
 def command_failed(
     shell: Shell, status: int, line: int | None = None, traps: Mapping[str, str] | None = None
 ) -> None:

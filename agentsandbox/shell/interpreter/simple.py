@@ -26,7 +26,6 @@ from agentsandbox.kernel.accounts import is_large
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.references import ElementWord
 from agentsandbox.shell.expansion.variables import (
     ARRAY,
     ASSOCIATIVE,
@@ -36,21 +35,14 @@ from agentsandbox.shell.expansion.variables import (
     READONLY,
     NameReference,
 )
-from agentsandbox.shell.expansion.words import has_braces
-from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
 from agentsandbox.shell.interpreter.constants import constants_of
-from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed
-from agentsandbox.shell.interpreter.functions import call_function, call_recorded
-from agentsandbox.shell.interpreter.programs import refusal_of, run_external
-from agentsandbox.shell.interpreter.redirections import (
+from agentsandbox.shell.interpreter.failures import (
     RedirectionError,
-    compile_redirections,
-    finish_process_substitutions,
-    release_all,
-    restored,
+    command_ended,
+    expansion_failed,
 )
+from agentsandbox.shell.interpreter.programs import refusal_of, run_external
 from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
-from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
@@ -62,7 +54,6 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Word,
 )
-from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -71,6 +62,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
     from agentsandbox.shell.interpreter.shell import Run, Shell
+    from agentsandbox.shell.interpreter.state import Function
 
     Table = dict[int, Stream]
     Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
@@ -128,15 +120,18 @@ def _call(node: SimpleCommand) -> Run | None:
     line = node.line
     arguments: list[Callable[[Shell, list[str]], None]] | None = None
     command: Run | None = None
+    run_function: Callable[[Shell, Function, list[str]], int]
 
     def call(shell: Shell) -> int:
-        nonlocal arguments, command
+        nonlocal arguments, command, run_function
         function = shell.definitions.functions.get(name)
         if function is None or shell.slow:
             if command is None:  # most commands never name a function, and many never run
                 command = _Command(node).run
             return command(shell)
         if arguments is None:
+            from agentsandbox.shell.interpreter.functions import call_function as run_function
+
             arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
         shell.line = line
         words: list[str] = []
@@ -153,7 +148,7 @@ def _call(node: SimpleCommand) -> Run | None:
             kept = budget.keep(words) if budget.larges != larges and is_large(words) else None
             budget.whole = False
             try:
-                status = call_function(shell, function, words)
+                status = run_function(shell, function, words)
             finally:
                 if kept is not None:
                     kept.release()
@@ -181,6 +176,8 @@ def _takes_elements(node: SimpleCommand) -> bool:
 
 def _element_fields(word: Word) -> Callable[[Shell, list[str]], None]:
     """Compile an operand like `a[$key]`, whose subscript is not expanded again."""
+    from agentsandbox.shell.expansion.references import ElementWord
+
     fields = WORDS.fields(word)
 
     def append(shell: Shell, out: list[str]) -> None:
@@ -217,13 +214,20 @@ class _Command:
         self.alone: list[Binder] = []
         self.binders: list[Binder] = []
         if node.assignments:
+            from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
+
             self.alone = [bind_assignment(assignment) for assignment in node.assignments]
             self.binders = [
                 bind_prefix(assignment) or bind
                 for assignment, bind in zip(node.assignments, self.alone, strict=True)
             ]
-        self.redirect = compile_redirections(node.redirections) if node.redirections else None
-        self.assigns = bool(node.redirections) and any(map(_may_assign, node.redirections))
+        self.redirect: Redirect | None = None
+        self.assigns = False
+        if node.redirections:
+            from agentsandbox.shell.interpreter.redirections import compile_redirections
+
+            self.redirect = compile_redirections(node.redirections)
+            self.assigns = any(map(_may_assign, node.redirections))
         self.constants = constants_of(node.words)
         self.words: list[Callable[[Shell, list[str]], None]] = []
         self.order: list[ArgumentBinder | None] = []
@@ -284,14 +288,9 @@ class _Command:
             budget.whole = False
             if kept is not None:
                 kept.release()
-            if shell.descriptors.keep:  # `exec` made its redirections permanent
-                shell.descriptors.keep = False
-            elif table is not None:
-                shell.fds = restored(shell, table, saved)
-            if opened:
-                release_all(opened)
-            if len(shell.descriptors.process_files) > mark:
-                finish_process_substitutions(shell, mark)
+            descriptors = shell.descriptors
+            if table is not None or descriptors.keep or len(descriptors.process_files) > mark:
+                _take_back(shell, table, saved, opened, mark)
         if shell.traps.pending or (status and shell.check):
             return command_ended(shell, status, self.node.line, traps)
         shell.status = status
@@ -308,6 +307,8 @@ class _Command:
         """Run the DEBUG trap; whether it forbids the command."""
         if not self.text:
             self.text = text_of(self.node)
+        from agentsandbox.shell.interpreter.traps import before_command
+
         return before_command(shell, self.text, self.node.line)
 
     def _expand(self, shell: Shell, argv: list[str]) -> list[str | BoundAssignment] | None:
@@ -376,6 +377,29 @@ class _Command:
         if shell.control.killed is not None:
             child_killed(shell, self.node, self.node.line)
         return status
+
+
+def _take_back(
+    shell: Shell, table: Table | None, saved: Table, opened: list[Stream], mark: int
+) -> None:
+    """Take the redirections of a command back, and end the process substitutions in it.
+
+    mark  the number of process substitutions before it
+    """
+    from agentsandbox.shell.interpreter.redirections import (
+        finish_process_substitutions,
+        release_all,
+        restored,
+    )
+
+    if shell.descriptors.keep:  # `exec` made its redirections permanent
+        shell.descriptors.keep = False
+    elif table is not None:
+        shell.fds = restored(shell, table, saved)
+    if opened:
+        release_all(opened)
+    if len(shell.descriptors.process_files) > mark:
+        finish_process_substitutions(shell, mark)
 
 
 class _Program:
@@ -456,6 +480,8 @@ _KEYWORD = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 
 def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
     """Return the command as `set -k` reads it: every word that looks like an assignment is one."""
+    from agentsandbox.shell.syntax.parser import parse
+
     assignments, words = list(node.assignments), []
     for word in node.words:
         read = (
@@ -483,6 +509,9 @@ def _may_assign(node: Redirection) -> bool:
 
 def _bind_argument(node: Assignment) -> ArgumentBinder:
     """Compile an argument of `declare`. Braces may make it many, as `local x={a,b}`."""
+    from agentsandbox.shell.expansion.words import has_braces
+    from agentsandbox.shell.interpreter.assignments import bind_assignment
+
     bind = bind_assignment(node, argument=True)
     if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
         return lambda shell, associative: (bind(shell, associative),)
@@ -633,6 +662,8 @@ def run_words(
         if denied is not None:
             return denied
     if functions and name in shell.definitions.functions:
+        from agentsandbox.shell.interpreter.functions import call_function, call_recorded
+
         call = call_function if not shell.options.shopt["extdebug"] else call_recorded
         if not assignments:
             status = call(shell, shell.definitions.functions[name], argv[1:])

@@ -11,23 +11,15 @@ parent and not for the child; `compile_stage` knows these rules.
 from __future__ import annotations
 
 from agentsandbox.errors import Killed, PipeClosed
-from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, encode
+from agentsandbox.kernel.streams import BytesReader, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.ends import child_status, run_in_shell
 from agentsandbox.shell.interpreter.failures import command_failed, telling
 from agentsandbox.shell.interpreter.last_commands import alone
-from agentsandbox.shell.interpreter.redirections import redirected
-from agentsandbox.shell.interpreter.traps import (
-    SignalHandler,
-    before_command,
-    run_pending_traps,
-)
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     Background,
-    Coproc,
     Group,
     Pipeline,
     Redirection,
@@ -132,6 +124,8 @@ def start_subshell(
             child_ended(shell)
 
     process = scheduler.start(body, name, child.process.pid, give_up=end)
+    from agentsandbox.shell.interpreter.traps import SignalHandler
+
     process.on_signal = SignalHandler(child)  # signals that the shell ignores spare it at once
     child.process.task = process
     return process
@@ -151,6 +145,8 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
         body = compile_command(command.body)
         if isinstance(command.body, SimpleCommand):
             body = alone(body)
+        from agentsandbox.shell.interpreter.redirections import redirected
+
         child = telling(redirected(command.redirections, body), command.body)
         return in_subshell(child, command.line, command), child
     run = compile_command(command)
@@ -238,6 +234,8 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
         if shell.slow and not shell.traps.active:
             shell.specials.command_text = shell.with_slots(text_of(node))
         if shell.traps.pending:
+            from agentsandbox.shell.interpreter.traps import run_pending_traps
+
             run_pending_traps(shell)
         if status and shell.check:
             command_failed(shell, status, line)
@@ -275,6 +273,8 @@ def _background(node: Background) -> Run:
         if not text:
             text.append(text_of(node.command) if simple else "…")
         if shell.slow and isinstance(command, SimpleCommand):
+            from agentsandbox.shell.interpreter.traps import before_command
+
             before_command(shell, text[0], command.line)
         process = start_subshell(
             shell, run, shell.fds, text[0], detach_input=not shell.control.input_given
@@ -303,43 +303,3 @@ def _unreadable(node: Unreadable) -> Run:
         return 2
 
     return report
-
-
-@compiles(Coproc)
-def _coproc(node: Coproc) -> Run:
-    run = compile_stage(node.body)[1]
-    name = node.name
-    line = node.line
-
-    def start(shell: Shell) -> int:
-        if not is_name(name):
-            shell.line = line
-            shell.complain(f"`{name}': not a valid identifier")
-            shell.status = 1
-            return 1
-        scheduler = shell.machine.scheduler
-        to_child, from_child = Pipe(scheduler), Pipe(scheduler)
-        child_input, our_input = PipeReader(to_child), PipeReader(from_child)
-        text = text_of(node)
-        process = start_subshell(
-            shell,
-            run,
-            {**shell.fds, 0: child_input, 1: from_child},
-            text,
-            give_back=[child_input, from_child],
-        )
-        reading, writing = 63, 60
-        while reading in shell.fds or writing in shell.fds:
-            reading -= 1
-            writing -= 1
-        shell.fds = {**shell.fds, reading: our_input, writing: to_child}
-        shell.descriptors.owned = {**shell.descriptors.owned, reading: our_input, writing: to_child}
-        process.is_job = True
-        shell.variables.replace(name, IndexedArray.of([str(reading), str(writing)]))
-        shell.variables.assign(f"{name}_PID", str(process.pid))
-        shell.jobs.latest_pid = process.pid
-        shell.jobs.add(process, text).monitored = shell.options.monitor
-        shell.status = 0
-        return 0
-
-    return start

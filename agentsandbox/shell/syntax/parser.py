@@ -73,9 +73,11 @@ _SURELY_NOT_KNOWN = tuple(
 """How a text begins that need not be matched; a list is quicker than an expression."""
 
 _END = r"(?:[ \t]*+(?=[\n;|)]|&(?!>)|\Z)|[ \t]++(?=#))"
-_BARE_COMMAND = lazily(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
-_KNOWN_COMMAND = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
-"""Commands of one line without redirections, whose words read the same wherever they stand."""
+_ENDS = r"(?=[\n;|)#]|&(?!>)|\Z)"
+_BARE_COMMAND = lazily(rf"(?:{BARE_WORD}[ \t]*+)++{_ENDS}")
+_KNOWN_COMMAND = lazily(rf"(?:{KNOWN_WORD}[ \t]*+)++{_ENDS}")
+"""Commands of one line without redirections, whose words read the same wherever they stand. A word
+takes all that belongs to it, so blanks are between two of them, and before a comment."""
 _KNOWN_WORDS = lazily(KNOWN_WORD)
 _KNOWN_ASSIGNMENT = lazily(rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}")
 """The same for one assignment alone."""
