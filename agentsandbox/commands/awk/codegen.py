@@ -57,8 +57,8 @@ class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
     __slots__ = (
-        "begin_file_line", "begin_line", "code", "last_line", "lines", "source", "sources",
-        "warnings",
+        "begin_file_line", "begin_line", "code", "last_line", "lines", "nests", "source",
+        "sources", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -79,6 +79,8 @@ class Compiled:
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
         self.source = source
+        self.nests = source.count("def ") > 1 or "rt.channels" in source
+        """Whether it has functions or starts commands, and may need a stack of its own."""
         self.lines = lines
         self.sources = [
             Source(source.name, "", number) for number, source in enumerate(program.sources)

@@ -261,7 +261,8 @@ class _Run:
         kept = self.ctx.budget.keep(rt)
         try:
             self._prepare(variables, operands)
-            failure = self.ctx.budget.on_fresh_stack(self._guarded)
+            nests = self.compiled.nests
+            failure = self.ctx.budget.on_fresh_stack(self._guarded) if nests else self._guarded()
             if failure:
                 rt.flush_output()
                 rt.status = 2
