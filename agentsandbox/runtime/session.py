@@ -281,9 +281,7 @@ class Execution:
         self.session = session
         self.budget = budget = session.machine.budget
         budget.renew(timeout)
-        self.log = OutputLog(
-            budget.limits.output_bytes, None if terms is None else terms.on_output
-        )
+        self.log = OutputLog(budget.limits.output_bytes, None if terms is None else terms.on_output)
         self._ended = False
         self._terms = terms
         self._pause = pause
