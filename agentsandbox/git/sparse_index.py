@@ -127,6 +127,10 @@ def collapsed(repository: Repository, index: Index) -> Index | None:
         assert node is not None
         for entry in index.below(folder):
             made.remove(entry.path)
+            if entry.assumed or entry.ino:  # a tree keeps no more than modes and contents
+                plain = Entry(entry.path, entry.mode, entry.oid)
+                plain.skips = True
+                index.replace(plain)
         tree = Entry(folder + b"/", DIRECTORY, node.oid)
         tree.skips = True
         made.set(tree)
