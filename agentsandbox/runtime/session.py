@@ -429,7 +429,8 @@ class Execution:
         scheduler = machine.scheduler
         machine.accounts.holders.pop(0, None)
         if limit is not None:
-            scheduler.kill_all(jobs=False)
+            ends_jobs = limit == "processes" or not scheduler.has_room() or scheduler.is_overrun()
+            scheduler.kill_all(jobs=ends_jobs, elsewhere=False)
             if limit != CANCELLED:
                 self.log.add_line(2, encode(notice_of(limit)))
         scheduler.end()
