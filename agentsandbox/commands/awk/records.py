@@ -72,9 +72,9 @@ def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> l
 
 
 _NO_NEWLINE = lazily("[^\n]")
-_BLOCK = 32768
+_BLOCK = 49152
 """Characters of a block of records, and of a text that is split in one call."""
-_RECORDS = 400
+_RECORDS = 512
 """About how many records a block has if they are short."""
 
 
@@ -106,8 +106,8 @@ class RecordReader:
     """The records of one input. `terminator` is the text that ended the last one: RT."""
 
     __slots__ = (
-        "_block_size", "_budget", "_bytewise", "_carry", "_ended", "_position", "_text", "block_text",
-        "source", "terminator",
+        "_block_size", "_budget", "_bytewise", "_carry", "_ended", "_position", "_text",
+        "block_text", "source", "terminator",
     )  # fmt: skip
 
     def __init__(self, source: ByteReader, budget: Budget, *, bytewise: bool = False) -> None:
