@@ -379,7 +379,8 @@ class Execution:
         """Leave the machine and the session's shell at rest."""
         scheduler = shell.machine.scheduler
         if limit is not None:
-            scheduler.kill_all(jobs=False)
+            ends_jobs = limit == "processes" or not scheduler.has_room() or scheduler.is_overrun()
+            scheduler.kill_all(jobs=ends_jobs, elsewhere=False)
             if limit != CANCELLED:
                 self.log.add_line(2, encode(notice_of(limit)))
         scheduler.end()
