@@ -136,7 +136,7 @@ class Shell:
         self.control = Control()
         self.process = ProcessState(machine.scheduler.main)
         self.jobs = JobTable()
-        self.specials = SpecialState(machine.host.clock(), name)
+        self.specials = SpecialState(machine.host.time_at_start(), name)
         self.cwd = cwd
         self.directories: list[str] = []
         self.status: int = NOTHING_RUN
