@@ -428,6 +428,8 @@ class Execution:
         machine = self.session.machine
         scheduler = machine.scheduler
         machine.accounts.holders.pop(0, None)
+        if self.session.jobs != "detach":  # whatever ended the call
+            scheduler.kill_all()
         if limit is not None:
             scheduler.kill_all(jobs=False)
             if limit != CANCELLED:

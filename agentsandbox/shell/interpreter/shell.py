@@ -322,6 +322,9 @@ class Shell:
         if variables.scopes or variables.temporary:
             variables.settle()
         self.traps.settle()
+        if self.options.noexec:  # no script could switch it off
+            self.options = self.options.without("noexec")
+            self.update_flags()
         self.descriptors.settle()
         self.stack.settle()
         self.control.settle()
