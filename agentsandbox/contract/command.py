@@ -19,6 +19,7 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+from time import time
 
 from agentsandbox.contract.manners import DEFAULT_MANNERS
 from agentsandbox.contract.usage import Arguments, OptionParser
@@ -177,12 +178,23 @@ class Host:
         """What the host offers to git as remotes: name or URL → folder or function."""
         self.pictures: list[str] = []
         """Paths of the pictures that programs wrote, for the result of the execution."""
-        self.started = clock()
+        self.started = self.time_at_start()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""
         self.memo: dict[str, Any] = {}
         """What commands computed from files and may need again, by their own keys. Each checks that
         it still holds, and bounds its size; nothing of it belongs to the sandbox's state."""
+
+    def time_at_start(self) -> float:
+        """Return the time for a machine or a shell that starts before its script runs.
+
+        If the host's clock fails, it is that of this process: the script ends when it asks itself.
+        """
+        if self.clock is time:
+            return time()
+        from agentsandbox.kernel.host_functions import first_time
+
+        return first_time(self.clock)
 
     @property
     def network(self) -> Network:

@@ -378,6 +378,8 @@ class Execution:
     def _clean_up(self, shell: Shell, limit: LimitName | None, *, keeps: bool) -> None:
         """Leave the machine and the session's shell at rest."""
         scheduler = shell.machine.scheduler
+        if self.session.jobs != "detach":  # whatever ended the call
+            scheduler.kill_all()
         if limit is not None:
             ends_jobs = limit == "processes" or not scheduler.has_room() or scheduler.is_overrun()
             scheduler.kill_all(jobs=ends_jobs, elsewhere=False)
