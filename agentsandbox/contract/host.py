@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from time import time
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -10,8 +12,8 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.kernel.streams import Stream
-    from agentsandbox.network import NetworkPolicy
     from agentsandbox.network.client import Network
+    from agentsandbox.network.policy import NetworkPolicy
 
 
 # TM-HOST-2
@@ -61,12 +63,23 @@ class Host:
         """What the host offers to git as remotes: name or URL → folder or function."""
         self.pictures: list[str] = []
         """Paths of the pictures that programs wrote, for the result of the execution."""
-        self.started = clock()
+        self.started = self.time_at_start()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""
         self.memo: dict[str, Any] = {}
         """What commands computed from files and may need again, by their own keys. Each checks that
         it still holds, and bounds its size; nothing of it belongs to the sandbox's state."""
+
+    def time_at_start(self) -> float:
+        """Return the time for a machine or a shell that starts before its script runs.
+
+        If the host's clock fails, it is that of this process: the script ends when it asks itself.
+        """
+        if self.clock is time:
+            return time()
+        from agentsandbox.kernel.host_functions import first_time
+
+        return first_time(self.clock)
 
     @property
     def network(self) -> Network:

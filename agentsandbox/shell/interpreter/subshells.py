@@ -106,6 +106,7 @@ def start_subshell(
         stream.release()
     child.control.ignore = shell.control.ignore
     scheduler = shell.machine.scheduler
+    process: Process | None = None
 
     def body() -> int:
         try:
@@ -117,7 +118,8 @@ def start_subshell(
         child.finish()
         # what refers back to the shell, which would keep its values until a collection of garbage
         child.variables.owner = None
-        process.on_signal = None
+        if process is not None:
+            process.on_signal = None
         for stream in held:
             stream.release()
         if shell.traps.handlers:
