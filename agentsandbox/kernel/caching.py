@@ -20,17 +20,21 @@ if TYPE_CHECKING:
 else:
     # Importing `functools` takes as long as a fifth of the shell: it needs `collections`. Its cache
     # is written in C, in the module below it.
-    from _functools import _lru_cache_wrapper
+    try:
+        from _functools import _lru_cache_wrapper
+    except ImportError:  # a Python that has it elsewhere
+        from functools import lru_cache
+    else:
 
-    def lru_cache(maxsize):
-        """Cache like `functools.lru_cache`."""
+        def lru_cache(maxsize):
+            """Cache like `functools.lru_cache`."""
 
-        def decorate(function):
-            cached = _lru_cache_wrapper(function, maxsize, False, _figures)
-            _name_like(cached, function)
-            return cached
+            def decorate(function):
+                cached = _lru_cache_wrapper(function, maxsize, False, _figures)
+                _name_like(cached, function)
+                return cached
 
-        return decorate
+            return decorate
 
 
 __all__ = ["LONGEST", "Kept", "cache_short", "compile_pattern", "lru_cache"]
