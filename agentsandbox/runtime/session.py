@@ -318,13 +318,13 @@ class Execution:
                 self._ended = True
             session.fs.uid = session.fs.script_thread = _ROOT
             self._clean_up(shell, limit, keeps=keeps)
-            self.result = ExecutionResult(
+            self.result = ExecutionResult._of(
                 log.entries,
                 status,
-                script=self.script,
-                duration=monotonic() - self.budget.began,
-                limit=limit,
-                pictures=self._pictures() if session.machine.host.pictures else None,
+                self.script,
+                monotonic() - self.budget.began,
+                limit,
+                self._pictures() if session.machine.host.pictures else None,
             )
         return self.result
 

@@ -22,7 +22,13 @@ from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
 from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.assignments import number_of
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed, finish
-from agentsandbox.shell.interpreter.words import WORDS, constant_of, constants_of
+from agentsandbox.shell.interpreter.words import (
+    WORDS,
+    PlainWords,
+    constant_of,
+    constants_of,
+    plain_words,
+)
 from agentsandbox.shell.syntax.nodes import (
     Assignment,
     DoubleQuoted,
@@ -100,6 +106,9 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
     if constants is not None:
         return _echo_constant(constants, general)
     line = node.line
+    plain = plain_words(words)
+    if plain is not None:
+        return _echo_plain(plain, line, general)
     fields = [WORDS.fields(word) for word in words]
 
     def run(shell: Shell) -> int:
@@ -150,6 +159,26 @@ def _echo_constant(words: list[str], general: Run) -> Run:
         except OSError as error:
             return _write_failed(shell, error)
         shell.specials.last_argument = last
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _echo_plain(words: PlainWords, line: int, general: Run) -> Run:
+    """Compile echo of words some of which are slots."""
+
+    def run(shell: Shell) -> int:
+        stream = shell.fds.get(1)
+        if shell.slow or stream is None:
+            return general(shell)
+        shell.line = line
+        out = words.fields(shell)
+        try:
+            stream.write(_echoed(shell, " ".join(out)))
+        except OSError as error:
+            return _write_failed(shell, error)
+        shell.specials.last_argument = out[-1]
         shell.status = 0
         return 0
 

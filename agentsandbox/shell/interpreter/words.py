@@ -6,7 +6,7 @@ from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.splitting import has_magic
-from agentsandbox.shell.expansion.words import WordCompiler
+from agentsandbox.shell.expansion.words import QUOTES, WordCompiler
 from agentsandbox.shell.interpreter.dispatch import compile_substitution
 from agentsandbox.shell.syntax.contexts import HERE
 from agentsandbox.shell.syntax.nodes import (
@@ -52,6 +52,45 @@ def constants_of(words: Sequence[Word | Assignment]) -> list[str] | None:
             return None
         constants.append(constant)
     return constants
+
+
+class PlainWords:
+    """Words that expand to themselves: constants, and slots that the running text fills.
+
+    Nothing runs while they are expanded, and all of them together are short.
+    """
+
+    __slots__ = ("_slots", "_template")
+
+    def __init__(self, template: list[str], slots: list[tuple[int, int]]) -> None:
+        self._template = template
+        self._slots = slots
+        """(place in the words, number of the slot)."""
+
+    def fields(self, shell: ExpansionHost) -> list[str]:
+        """Return the fields, one for each word."""
+        fields = self._template.copy()
+        for place, number in self._slots:
+            word = shell.slots[number]
+            fields[place] = word[1:-1] if word[0] in QUOTES else word
+        return fields
+
+
+def plain_words(words: Sequence[Word | Assignment]) -> PlainWords | None:
+    """Return the words if each is a constant or a slot; None for others."""
+    template: list[str] = []
+    slots: list[tuple[int, int]] = []
+    for place, word in enumerate(words):
+        constant = constant_of(word) if isinstance(word, Word) else None
+        if constant is None:
+            if not isinstance(word, Word) or len(word.parts) != 1:
+                return None
+            slot = word.parts[0]
+            if not isinstance(slot, Slot):
+                return None
+            slots.append((place, slot.number))
+        template.append(constant or "")
+    return PlainWords(template, slots)
 
 
 def _part_text(part: object) -> str:
