@@ -319,8 +319,8 @@ class Execution:
             )
             raise
         finally:
-            # `cancel` says that it is at work before it reads `_ended`, and here it is the other way
-            # round: one of both sees the other, without a lock for each call
+            # `cancel` says that it is at work before it reads `_ended`; here it is the other way
+            # round. So one of both sees the other, without a lock for each call.
             self._ended = True
             if session.is_cancelling:
                 with session.ending:
