@@ -68,6 +68,12 @@ def clear_present(repository: Repository, index: Index) -> None:
             fresh.skips = False
             index.replace(fresh)
             index.is_collapsed = False
+    if not index.is_collapsed:
+        return
+    patterns = repository.sparse
+    if patterns is not None and patterns.is_cone:
+        folders = left_out_folders(index, patterns)
+        index.is_collapsed = not any(there.get(folder) for folder in folders)
 
 
 def left_out_folders(index: Index, patterns: Patterns) -> list[bytes]:

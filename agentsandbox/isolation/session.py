@@ -18,13 +18,14 @@ import posixpath
 from array import array
 from time import monotonic
 
-from agentsandbox.errors import LimitReached, PipeClosed, SandboxError, Unwind
+from agentsandbox.errors import LimitReached, PipeClosed, SandboxError
 from agentsandbox.host_input import HostInput
 from agentsandbox.isolation.messages import ProtocolError, packed, unpacked
 from agentsandbox.isolation.mounted import MountedFiles
 from agentsandbox.isolation.supervisor import Nursery, Worker, check_available, nursery
 from agentsandbox.kernel.budget import CANCELLED, Budget
 from agentsandbox.kernel.fs.deltas import DeltaError, difference, patched
+from agentsandbox.kernel.host_functions import first_time, passes_to_host
 from agentsandbox.kernel.streams import BLOCK, OutputLog, decode, encode
 from agentsandbox.policy import CommandRequest, refusal_of
 from agentsandbox.result import ExecutionResult
@@ -295,7 +296,7 @@ class IsolatedSession:
         now = self.fs.snapshot()
         mounts = [[path, self.mounted.number_of(fs)] for path, fs in now.mounted]
         if self.synced is None:
-            now_there = None if self.clock is None else self.clock()
+            now_there = None if self.clock is None else first_time(self.clock)
             setup = {**self.setup(), "cwd": self.cwd, "now": now_there, "mounts": mounts}
             large: list[bytes] = []
             delta = difference(None, now, large)
@@ -580,14 +581,20 @@ class IsolatedExecution:
             verdict = _VERDICT_CLOSED
         except ProtocolError:
             raise
-        except (Exception, SystemExit, GeneratorExit, Unwind) as error:  # noqa: BLE001
+        except BaseException as error:
+            if passes_to_host(error):
+                raise
             if isinstance(error, LimitReached) and self.budget.cancelled:
                 verdict = _VERDICT_ENDED
             else:
                 verdict = _VERDICT_FAILED
                 _log("a function of the host raised during an isolated script", error=error)
         moved = 0.0 if self.budget.cancelled else self.budget.deadline - deadline
-        self._send_answer(worker, moved, answer, verdict)
+        try:
+            self._send_answer(worker, moved, answer, verdict)
+        except (TypeError, ValueError, RecursionError) as error:  # before a byte is sent
+            _log("a function of the host returned what is no plain value", error=error)
+            self._send_answer(worker, moved, {}, _VERDICT_FAILED)
 
     def _send_answer(
         self, worker: Worker, moved: float, answer: dict[str, Any], verdict: str
@@ -609,7 +616,7 @@ class IsolatedExecution:
         clock = self.session.clock
         if clock is None:
             raise ProtocolError("asks for a clock that there is not")
-        return {"now": clock()}
+        return {"now": float(clock())}
 
     def _mounted(self, message: Message) -> dict[str, Any]:
         return self.session.mounted.answer(message)

@@ -28,13 +28,14 @@ from agentsandbox.isolation.host_network import RemoteNetwork, worker_policy
 from agentsandbox.isolation.host_remotes import worker_remotes
 from agentsandbox.isolation.messages import ProtocolError, Wire, packed, unpacked
 from agentsandbox.isolation.proxies import Mounts, RemoteInput
-from agentsandbox.isolation.relay import HostFailure, Relay
+from agentsandbox.isolation.relay import Relay
 from agentsandbox.isolation.states import PARTS, Saver, loaded
 from agentsandbox.isolation.stubs import stub
 from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.fs.deltas import difference, patched
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.fs.nodes import number_from
+from agentsandbox.kernel.host_functions import HostFailure
 from agentsandbox.kernel.streams import decode
 from agentsandbox.limits import Limits
 from agentsandbox.options import all_commands

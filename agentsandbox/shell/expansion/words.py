@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 _LONG = 65536
 """Characters from which on a text is weighed before it is split."""
-QUOTES = ("'", '"')
+_QUOTES = ("'", '"')
 _PLAIN = lazily(r"[A-Za-z0-9_/.,:%^=@+-]+")
 
 
@@ -672,7 +672,7 @@ def _slot_text(number: int) -> Text:
 
     def read(host: ExpansionHost) -> str:
         word = host.slots[number]
-        return word[1:-1] if word[0] in QUOTES else word
+        return word[1:-1] if word[0] in _QUOTES else word
 
     return read
 
@@ -680,7 +680,7 @@ def _slot_text(number: int) -> Text:
 def _slot_fields(number: int) -> Fields:
     def append(host: ExpansionHost, out: list[str]) -> None:
         word = host.slots[number]
-        out.append(word[1:-1] if word[0] in QUOTES else word)
+        out.append(word[1:-1] if word[0] in _QUOTES else word)
 
     return append
 
