@@ -36,7 +36,7 @@ from agentsandbox.shell.expansion.variables import (
     READONLY,
     NameReference,
 )
-from agentsandbox.shell.interpreter.constants import constants_of
+from agentsandbox.shell.interpreter.constants import PlainWords, constants_of, plain_words
 from agentsandbox.shell.interpreter.failures import (
     RedirectionError,
     command_ended,
@@ -407,26 +407,24 @@ class _Program:
     It does what `_Command` does and asks less.
     """
 
-    __slots__ = ("called", "constants", "name", "node", "path", "words")
+    __slots__ = ("called", "is_compiled", "name", "node", "path", "plain", "words")
 
     def __init__(self, node: SimpleCommand, name: str, called: Run) -> None:
         self.node = node
         self.name = name
         self.path = f"/usr/bin/{name}"
         self.called = called
-        self.constants: list[str] | None = None
-        self.words: list[Callable[[Shell, list[str]], None]] | None = None
+        self.is_compiled = False
+        self.plain: PlainWords | None = None
+        self.words: list[Callable[[Shell, list[str]], None]] = []
 
-    def _compile(self) -> list[Callable[[Shell, list[str]], None]]:
+    def _compile(self) -> None:
         """Compile the words at the first run: many commands never run."""
-        node = self.node
-        self.constants = constants_of(node.words)
-        self.words = (
-            []
-            if self.constants is not None
-            else [WORDS.fields(word) for word in node.words if isinstance(word, Word)]
-        )
-        return self.words
+        words = self.node.words
+        self.is_compiled = True
+        self.plain = plain_words(words)
+        if self.plain is None:
+            self.words = [WORDS.fields(word) for word in words if isinstance(word, Word)]
 
     def run(self, shell: Shell) -> int:
         """Expand the words and run the program that PATH finds."""
@@ -437,17 +435,19 @@ class _Program:
         traps = shell.traps.handlers
         control.substitution_status = None
         budget, kept = shell.budget, None
-        larges, budget.whole = budget.larges, True
         try:
-            words = self.words
-            if words is None:
-                words = self._compile()
-            argv = [] if self.constants is None else self.constants.copy()
-            for word in words:
-                word(shell, argv)
-            if budget.larges != larges and is_large(argv):
-                kept = budget.keep(argv)
-            budget.whole = False
+            if not self.is_compiled:
+                self._compile()
+            if self.plain is not None:
+                argv = self.plain.fields(shell)
+            else:
+                argv = []
+                larges, budget.whole = budget.larges, True
+                for word in self.words:
+                    word(shell, argv)
+                if budget.larges != larges and is_large(argv):
+                    kept = budget.keep(argv)
+                budget.whole = False
             environment = shell.variables.environment().copy()
             environment["_"] = self.path
             size = shell.variables.environment_size + len(self.path)
