@@ -19,6 +19,7 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
+from time import time
 
 from agentsandbox.contract.manners import DEFAULT_MANNERS
 from agentsandbox.contract.usage import Arguments, OptionParser
@@ -96,6 +97,14 @@ if TYPE_CHECKING:
             umask: int | None = None,
         ) -> Process: ...
 
+    class Launcher(Protocol):
+        """Runs the commands that a command runs."""
+
+        @property
+        def run(self) -> RunCommand: ...
+        @property
+        def start(self) -> StartCommand: ...
+
     class Function(Protocol):
         """The function that `@command` decorates; an `async def` is awaited in the event loop."""
 
@@ -115,6 +124,8 @@ __all__ = [
 ]
 
 
+_BYTEWISE = ("C", "POSIX")
+"""Locales in which characters are bytes."""
 _HINT = "Try 'NAME --help' for more information."
 _OPENING, _REPORT = 4, 10
 """Steps that opening a file and a message cost, so that many operands reach the time limit."""
@@ -167,12 +178,23 @@ class Host:
         """What the host offers to git as remotes: name or URL → folder or function."""
         self.pictures: list[str] = []
         """Paths of the pictures that programs wrote, for the result of the execution."""
-        self.started = clock()
+        self.started = self.time_at_start()
         self.locks: dict[int, list[tuple[Stream, bool]]] = {}
         """Advisory file locks by inode: (holder, whether shared). A closed stream holds nothing."""
         self.memo: dict[str, Any] = {}
         """What commands computed from files and may need again, by their own keys. Each checks that
         it still holds, and bounds its size; nothing of it belongs to the sandbox's state."""
+
+    def time_at_start(self) -> float:
+        """Return the time for a machine or a shell that starts before its script runs.
+
+        If the host's clock fails, it is that of this process: the script ends when it asks itself.
+        """
+        if self.clock is time:
+            return time()
+        from agentsandbox.kernel.host_functions import first_time
+
+        return first_time(self.clock)
 
     @property
     def network(self) -> Network:
@@ -205,9 +227,13 @@ class CommandContext:
     """All that a command can see or change."""
 
     __slots__ = (
-        "budget", "cwd", "env", "fs", "host", "manners", "name", "opened", "run", "start", "status",
-        "stderr", "stdin", "stdout", "umask", "words",
+        "_launcher", "_run", "_start", "budget", "cwd", "env", "fs", "host", "manners", "name",
+        "opened", "status", "stderr", "stdin", "stdout", "umask", "words",
     )  # fmt: skip
+
+    _run: RunCommand | None
+    _start: StartCommand | None
+    _launcher: Callable[[], Launcher] | None
 
     def __init__(
         self,
@@ -236,8 +262,9 @@ class CommandContext:
         self.cwd = cwd
         self.env = env
         self.budget = budget
-        self.run = run
-        self.start = start
+        self._launcher = None
+        self._run = run
+        self._start = start
         self.host = host
         self.manners = DEFAULT_MANNERS
         """The manners of the running command."""
@@ -246,6 +273,34 @@ class CommandContext:
         """Files to close when the command ends."""
         self.status = 0
         """The highest status that `warn` recorded: the status to return at the end."""
+
+    @property
+    def run(self) -> RunCommand:
+        """Runs another command of the sandbox: `ctx.run(["sort", "-n"], stdin=…)`."""
+        if self._run is None:
+            self._launch()
+        return self._run  # type: ignore[return-value]
+
+    @run.setter
+    def run(self, run: RunCommand) -> None:
+        self._run = run
+
+    @property
+    def start(self) -> StartCommand:
+        """Starts another command of the sandbox and returns its process."""
+        if self._start is None:
+            self._launch()
+        return self._start  # type: ignore[return-value]
+
+    @start.setter
+    def start(self, start: StartCommand) -> None:
+        self._start = start
+
+    def _launch(self) -> None:
+        """Make `run` and `start`, which most commands never use."""
+        assert self._launcher is not None
+        launcher = self._launcher()
+        self._run, self._start = launcher.run, launcher.start
 
     def path(self, name: str) -> str:
         """Return the absolute path of an operand. "" raises ENOENT, as every system call does."""
@@ -273,7 +328,7 @@ class CommandContext:
         A locale that does not exist counts as UTF-8, as in the shell.
         """
         env = self.env
-        return (env.get("LC_ALL") or env.get(category) or env.get("LANG")) in ("C", "POSIX")
+        return (env.get("LC_ALL") or env.get(category) or env.get("LANG")) in _BYTEWISE
 
     def print(self, text: str = "", end: str = "\n") -> None:
         """Write text and `end` to stdout."""
@@ -335,6 +390,40 @@ class CommandContext:
                 self.warn_os(error, name)
                 continue
             yield name, source
+
+
+def prepared_context(
+    name: str,
+    words: Sequence[str],
+    streams: tuple[ByteReader, ByteWriter, ByteWriter],
+    fs: FileSystem,
+    cwd: str,
+    env: Mapping[str, str],
+    budget: Budget,
+    launcher: Callable[[], Launcher],
+    host: Host,
+    umask: int,
+) -> CommandContext:
+    """Return a context whose `run` and `start` the launcher makes when a command asks for one.
+
+    It is for the shell, which makes one for each command: a quarter of the time of a call by
+    keywords.
+    """
+    context = CommandContext.__new__(CommandContext)
+    context.name = name
+    context.words = words
+    context.stdin, context.stdout, context.stderr = streams
+    context.fs = fs
+    context.cwd = cwd
+    context.env = env
+    context.budget = budget
+    context._launcher = launcher
+    context._run = context._start = None
+    context.host = host
+    context.umask = umask
+    context.opened = None
+    context.status = 0
+    return context
 
 
 def describe_os_error(error: OSError, name: str | None = None) -> str:
@@ -446,8 +535,8 @@ class Command:
         """Run the command and return its status. Errors get their words here and nowhere else."""
         ctx.budget.check_time()  # a loop of few and long commands draws few steps
         ctx.manners = manners = self.manners
-        env = ctx.env
-        if ("LC_ALL" in env or "LC_CTYPE" in env or "LANG" in env) and ctx.is_bytewise():
+        asked = ctx.env.get
+        if (asked("LC_ALL") or asked("LC_CTYPE") or asked("LANG")) in _BYTEWISE:
             ctx.stderr = _PlainQuotes(ctx.stderr)
             if manners.bytewise:
                 ctx.words = [bytewise(word) for word in ctx.words]
@@ -533,11 +622,11 @@ class Command:
                 args.operands = list(ctx.words)
             else:
                 found = self._arguments(ctx)
-                if found is None or (found.given and found.flag("help")):
+                if found is None or (found._asks and found.flag("help")):
                     ctx.stdout.write(encode(self.usage))
                     return 0
                 args = found
-                if args.given and self.tells_release and args.flag("version"):
+                if args._asks and self.tells_release and args.flag("version"):
                     ctx.stdout.write(encode(self.version()))
                     return 0
             status = self._call_late(ctx, args) if self.late else self.function(ctx, args)
@@ -611,10 +700,11 @@ class Command:
         """Return the parsed words; None after a request for help or the version was answered."""
         words = ctx.words
         try:
-            posix = "POSIXLY_CORRECT" in ctx.env and bool(self.manners.long_options)
-            return (self._parser or self.parser()).parse(
-                self.rewrite(words) if self.rewrite is not None else words, posix=posix
-            )
+            parser = self._parser or self.parser()
+            rewritten = words if self.rewrite is None else self.rewrite(words)
+            if "POSIXLY_CORRECT" in ctx.env and self.manners.long_options:
+                return parser.parse(rewritten, posix=True)
+            return parser.parse(rewritten)
         except CommandError as error:
             if words and words[0] == "--help":
                 return None

@@ -175,13 +175,16 @@ class Scheduler:
     """
 
     __slots__ = (
-        "__weakref__", "_drains", "_outside", "_stacks", "_yielded", "budget", "closing", "current",
+        "__weakref__", "_attached", "_drains", "_outside", "_stacks", "_yielded", "budget",
+        "closing", "current",
         "deferred", "elsewhere", "failure", "gate", "is_running", "last_pid", "main", "pause",
         "processes",
     )  # fmt: skip
 
     def __init__(self, budget: Budget, first_pid: int = 1000) -> None:
         self.budget = budget
+        self._attached: Budget | None = None
+        """The budget that asks this scheduler: that of the first execution."""
         self.main = Process(first_pid, "bash")
         self.current = self.main
         self.processes: list[Process] = []
@@ -211,19 +214,17 @@ class Scheduler:
 
     def begin(self, budget: Budget) -> None:
         """Begin an execution on the calling stack."""
-        self.budget = budget
+        if budget is not self._attached:
+            self._attached = self.budget = budget
+            budget.turn = self.turn
+            budget.fresh = self._on_fresh_stack
+        budget.rest = None if self.pause is None else self.rest
         self.is_running = True
-        budget.turn = self.turn
-        budget.rest = self.rest if self.pause is not None else None
-        budget.fresh = self._on_fresh_stack
-        main = self.main
-        main.status = None
-        main.signals.clear()
-        main._ready = main._wake = None
-        self.current = main
-        self.failure = None
-        self._yielded = monotonic()
-        main._greenlet = None
+        self.current = main = self.main
+        if main.signals:
+            main.signals.clear()
+        main.status = main._ready = main._wake = main._greenlet = self.failure = None
+        self._yielded = budget.began
         if self.deferred:  # what a job has announced is its own; the rest was interrupted
             self.deferred = [
                 each

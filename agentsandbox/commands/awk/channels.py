@@ -390,12 +390,20 @@ class Channels:
         self.coprocesses.clear()
 
     def abandon(self) -> None:
-        """Close the pipes of a program that was stopped, so that its commands end."""
+        """Close what a program that was stopped has open, so that its commands end."""
+        ctx = self.ctx
         for output in self.outputs.values():
             if output.pipe is not None:
                 output.pipe.release()
+            elif output.stream not in (None, ctx.stdout, ctx.stderr):
+                output.stream.release()  # type: ignore[attr-defined]
         for coprocess in self.coprocesses.values():
             coprocess.abandon()
         for found in self.inputs.values():
             if found.pipe is not None:
                 found.pipe.close_reader()
+            elif found.source is not ctx.stdin:
+                found.source.release()
+        self.outputs.clear()
+        self.inputs.clear()
+        self.coprocesses.clear()

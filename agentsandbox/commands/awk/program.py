@@ -270,15 +270,14 @@ class _Run:
         except AwkFatal as error:  # assignments and what is written at the end can fail, too
             self._write(f"fatal: {error.message}")
             rt.status = 2
-        except PipeClosed:
+        except (Unwind, OSError) as end:
             rt.channels.abandon()
-            raise
-        except (Unwind, OSError):
-            rt.channels.abandon()
-            rt.flush_output()
+            if not isinstance(end, PipeClosed):
+                rt.flush_output()
             raise
         finally:
             del kept
+            rt.channels.abandon()  # what is open, if a task was cancelled
         return rt.status
 
     def _prepare(self, variables: list[tuple[str, str]], operands: list[str]) -> None:

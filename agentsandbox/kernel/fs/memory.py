@@ -580,6 +580,14 @@ class MemoryFileSystem(Ledger):
         directory = self._dirs.get(path)
         return None if directory is None or directory.owner is self.token else directory
 
+    def are_shared(self, directories: Sequence[tuple[str, object]]) -> bool:
+        known, token = self._dirs, self.token
+        for path, seen in directories:
+            directory = known.get(path)
+            if directory is None or directory is not seen or directory.owner is token:
+                return False
+        return True
+
     def program(self, path: str) -> bytes | None:
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])

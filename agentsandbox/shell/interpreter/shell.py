@@ -136,7 +136,7 @@ class Shell:
         self.control = Control()
         self.process = ProcessState(machine.scheduler.main)
         self.jobs = JobTable()
-        self.specials = SpecialState(machine.host.clock(), name)
+        self.specials = SpecialState(machine.host.time_at_start(), name)
         self.cwd = cwd
         self.directories: list[str] = []
         self.status: int = NOTHING_RUN
@@ -322,6 +322,9 @@ class Shell:
         if variables.scopes or variables.temporary:
             variables.settle()
         self.traps.settle()
+        if self.options.noexec:  # no script could switch it off
+            self.options = self.options.without("noexec")
+            self.update_flags()
         self.descriptors.settle()
         self.stack.settle()
         self.control.settle()

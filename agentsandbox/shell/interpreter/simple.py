@@ -44,7 +44,12 @@ from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_pre
 from agentsandbox.shell.interpreter.dispatch import compiles
 from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed
 from agentsandbox.shell.interpreter.functions import call_function, call_recorded
-from agentsandbox.shell.interpreter.programs import refusal_of, run_external
+from agentsandbox.shell.interpreter.programs import (
+    SHORT_LIST,
+    refusal_of,
+    run_external,
+    run_tool,
+)
 from agentsandbox.shell.interpreter.redirections import (
     RedirectionError,
     compile_redirections,
@@ -52,6 +57,7 @@ from agentsandbox.shell.interpreter.redirections import (
     release_all,
     restored,
 )
+from agentsandbox.shell.interpreter.search import located_tool
 from agentsandbox.shell.interpreter.shortcuts import inline_command
 from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
 from agentsandbox.shell.interpreter.traps import before_command
@@ -467,8 +473,18 @@ class _Program:
             environment = shell.variables.environment().copy()
             environment["_"] = self.path
             size = shell.variables.environment_size + len(self.path)
+            name, length = self.name, sum(map(len, argv))
+            tool = (
+                located_tool(shell, name)
+                if size + length < SHORT_LIST and name not in shell.machine.commands
+                else None
+            )
             try:
-                status = run_external(shell, argv, environment, size=size)
+                status = (
+                    run_external(shell, argv, environment, size=size)
+                    if tool is None
+                    else run_tool(shell, tool, argv, environment, length)
+                )
             except CommandError as error:
                 shell.complain(error.message)
                 status = error.status

@@ -58,37 +58,37 @@ def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
     holders = shell.machine.accounts.holders
     holders[shell] = shell
     try:
-        status = run(shell)
-    except Exit as end:
-        status = end.status
-    except Return:
-        status = shell.status
-    except (Break, Continue):
-        status = 0
-    except ExpansionError as error:
-        shell.report(error)
-        status = 1 if shell.options.errexit else child_status(shell, error)
-    except (PipeClosed, Killed) as end:
-        is_own = isinstance(end, PipeClosed) or (
-            end.signal != SIGKILL and end.target in (0, shell.process.pid)
-        )
-        if is_own and shell.traps.handlers.get("EXIT"):
-            try:
-                run_exit_trap(shell, int(shell.status))
-            except PipeClosed:
-                pass
-        shell.traps.handlers = {}
-        if not goes_on:
+        try:
+            status = run(shell)
+        except Exit as end:
+            status = end.status
+        except Return:
+            status = shell.status
+        except (Break, Continue):
+            status = 0
+        except ExpansionError as error:
+            shell.report(error)
+            status = 1 if shell.options.errexit else child_status(shell, error)
+        except (PipeClosed, Killed) as end:
+            is_own = isinstance(end, PipeClosed) or (
+                end.signal != SIGKILL and end.target in (0, shell.process.pid)
+            )
+            if is_own and shell.traps.handlers.get("EXIT"):
+                try:
+                    run_exit_trap(shell, int(shell.status))
+                except PipeClosed:
+                    pass
+            shell.traps.handlers = {}
+            raise
+        finally:
+            holders.pop(shell, None)
+            shell.budget.whole = False  # what ended it may have ended an expansion
+        if shell.traps.handlers:
+            status = run_exit_trap(shell, status)
+        return status & 255
+    finally:  # however it ended: files that are open count
+        if shell.descriptors.owned and not goes_on:
             shell.finish()
-        raise
-    finally:
-        holders.pop(shell, None)
-        shell.budget.whole = False  # what ended it may have ended an expansion
-    if shell.traps.handlers:
-        status = run_exit_trap(shell, status)
-    if shell.descriptors.owned and not goes_on:
-        shell.finish()
-    return status & 255
 
 
 def child_status(shell: Shell, error: ExpansionError, *, level: int = 0) -> int:
