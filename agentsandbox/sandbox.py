@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import sys
 import time
@@ -11,6 +10,7 @@ from _thread import RLock
 from time import monotonic
 
 from agentsandbox.errors import ClosedError, MountError, PipeClosed, SandboxError
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.streams import encode
 from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
@@ -626,6 +626,7 @@ class Sandbox:
         from agentsandbox.runtime.session import Session
 
         options = self._options
+        own = options.own_commands()
         policy = None
         if options.on_command is not None:
             from agentsandbox.policy import as_rule
@@ -636,10 +637,8 @@ class Sandbox:
             limits=options.limits,
             clock=self._clock,
             seed=options.seed,
-            commands=options.own_commands(),
-            command_names=functools.partial(
-                _command_names, options.own_commands()
-            ),  # a method of ours would keep us alive
+            commands=own,
+            command_names=lambda: _command_names(own),  # a method of ours would keep us alive
             user=options.user,
             hostname=options.hostname,
             network=options.network,
@@ -832,7 +831,7 @@ def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> Memo
     return fs
 
 
-@functools.lru_cache(maxsize=64)
+@lru_cache(maxsize=64)
 def _shared_base(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
     """Return the files of a new sandbox, shared by all sandboxes with the same arguments."""
     from agentsandbox.commands import names

@@ -8,11 +8,10 @@ policy), runs the script at the boundary, and undoes all that afterwards, howeve
 
 from __future__ import annotations
 
-import functools
 from _thread import RLock, get_ident
 from time import monotonic
 
-from agentsandbox.contract.command import Host
+from agentsandbox.contract.host import Host
 from agentsandbox.kernel.budget import CANCELLED, Budget, notice_of
 from agentsandbox.kernel.processes import Scheduler
 from agentsandbox.kernel.streams import BytesReader, Capture, OutputLog, decode, encode
@@ -116,7 +115,7 @@ class Session:
         scheduler = Scheduler(budget)
         host = Host(
             clock=clock,
-            random=functools.partial(_random, seed),
+            random=lambda: _random(seed),
             is_seeded=seed is not None,
             scheduler=scheduler,
             user=user,
@@ -357,17 +356,19 @@ class Execution:
     def _set_up(self, shell: Shell, terms: Terms) -> None:
         """Give the shell what applies to this call, and record how to undo it."""
         if terms.rule is not None:
-            self._on_end(functools.partial(_use_policy, shell, shell.policy))
+            policy = shell.policy
+            self._on_end(lambda: _use_policy(shell, policy))
             _use_policy(shell, terms.rule)
         if terms.env:
             scope = _with_environment(shell, terms.env)
             self._on_end(lambda: shell.variables.restore(scope))
         if terms.cwd is not None:
-            self._on_end(functools.partial(shell.change_directory, shell.cwd))
+            cwd = shell.cwd
+            self._on_end(lambda: shell.change_directory(cwd))
             shell.change_directory(shell.logical_path(terms.cwd))
         if terms.args:
             before = shell.stack.positional, shell.invocation.arguments
-            self._on_end(functools.partial(_use_arguments, shell, *before))
+            self._on_end(lambda: _use_arguments(shell, *before))
             _use_arguments(shell, list(terms.args), tuple(terms.args))
 
     def _on_end(self, restore: Callable[[], None]) -> None:

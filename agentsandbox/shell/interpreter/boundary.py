@@ -17,7 +17,7 @@ from __future__ import annotations
 from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed
 from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.streams import encode
-from agentsandbox.shell.interpreter.subshells import run_in_shell
+from agentsandbox.shell.interpreter.ends import run_in_shell
 from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False

@@ -30,22 +30,20 @@ from agentsandbox.kernel.streams import open_pipe
 from agentsandbox.shell.builtins import PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.ends import child_status
 from agentsandbox.shell.interpreter.failures import command_failed
+from agentsandbox.shell.interpreter.side_effects import harmless_name, leaves_no_trace
 from agentsandbox.shell.interpreter.special_variables import PipelineStatus
 from agentsandbox.shell.interpreter.subshells import (
     announced,
     child_killed,
-    child_status,
     compile_stage,
     run_subshell,
     text_of,
 )
-from agentsandbox.shell.interpreter.substitutions import harmless_name, leaves_no_trace
-from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
     Command,
-    Conditional,
     Pipeline,
     SimpleCommand,
     Subshell,
@@ -226,6 +224,8 @@ def _pipeline(node: Pipeline) -> Run:
     else:
         run = _stages(node)
     if node.negated:
+        from agentsandbox.shell.syntax.compound_nodes import Conditional
+
         stands_alone = len(node.commands) > 1 or isinstance(
             node.commands[0], (ArithmeticCommand, Conditional, SimpleCommand, Subshell)
         )
@@ -283,6 +283,8 @@ def _stages(node: Pipeline) -> Run:
                 child_killed(shell, node, line)
             shell.control.killed = None
         if shell.traps.pending:
+            from agentsandbox.shell.interpreter.traps import run_pending_traps
+
             run_pending_traps(shell)
         if status and shell.check:
             if not shell.traps.active:
@@ -322,6 +324,8 @@ def _not_found(name: str) -> Run:
 
 def _announce(shell: Shell, node: Pipeline) -> None:
     """Run the DEBUG trap for each simple command among the stages, before any of them starts."""
+    from agentsandbox.shell.interpreter.traps import before_command
+
     for command in node.commands:
         if isinstance(command, SimpleCommand):
             before_command(shell, text_of(command), node.line)

@@ -18,7 +18,6 @@ from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
 from agentsandbox.kernel.streams import Closed, Stream, decode, encode
 from agentsandbox.shell.builtins import find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.functions import call_function
 from agentsandbox.shell.interpreter.search import (
     DEFAULT_PATH,
     POSIX_SHELLS,
@@ -29,7 +28,6 @@ from agentsandbox.shell.interpreter.search import (
     skill_hint,
 )
 from agentsandbox.shell.interpreter.subshells import run_subshell
-from agentsandbox.shell.interpreter.traps import SignalHandler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,6 +74,8 @@ def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
     name = argv[0]
     handler = shell.definitions.functions.get("command_not_found_handle")
     if handler is not None:
+        from agentsandbox.shell.interpreter.functions import call_function
+
         return run_subshell(
             shell, lambda child: call_function(child, handler, list(argv)), shell.fds
         )
@@ -296,6 +296,8 @@ class _Children:
         process = child.machine.scheduler.current
         handler = process.on_signal
         if ignoring is not None:
+            from agentsandbox.shell.interpreter.traps import SignalHandler
+
             process.on_signal = SignalHandler(child)
         environment = self.environment if env is None else env
         try:
@@ -339,6 +341,8 @@ class _Children:
 
         name = words[0] if words else ""
         process = scheduler.start(body, name, child.process.pid, give_up=end)
+        from agentsandbox.shell.interpreter.traps import SignalHandler
+
         process.on_signal = SignalHandler(child)
         child.process.task = process
         return process
