@@ -117,6 +117,7 @@ __all__ = [
     "command",
     "describe_os_error",
     "normalize",
+    "prepared_context",
 ]
 
 
