@@ -115,7 +115,8 @@ class Tree(FileSystem):
 
     # TM-TIME-6
     def _pay(self) -> None:
-        """Charge a call into a mounted filesystem, which takes longer than one into this."""
+        """Charge a call into a mounted filesystem, which takes longer than one into this, or the
+        opening of a file, since whoever opens one does something with it."""
         if self.pay is not None and self.script_thread == get_ident():
             self.pay(_INNER_STEPS)
 
