@@ -241,7 +241,8 @@ class Index:
     """The entries in order: by path, then by stage."""
 
     __slots__ = (
-        "_added", "_folders", "_gone", "_sorted", "_staged", "_touched", "cache", "entries", "is_collapsed", "mtime",
+        "_added", "_folders", "_gone", "_sorted", "_staged", "_touched", "cache", "entries",
+        "is_collapsed", "mtime",
     )  # fmt: skip
 
     def __init__(self) -> None:

@@ -22,7 +22,7 @@ from agentsandbox.contract.command import Arguments, Command, command
 from agentsandbox.skills import SkillCatalog, SkillSession
 
 PACKAGE = Path(__file__).parents[2] / "agentsandbox"
-COUNT = int(os.environ.get("SPELLINGS", "150"))
+COUNT = int(os.environ.get("SPELLINGS", "60"))
 FIRST = int(os.environ.get("SPELLINGS_FIRST", "0"))
 
 RUNS_OTHERS = re.compile(r"\bctx\.(?:run|start)\b")

@@ -28,7 +28,7 @@ from agentsandbox.commands import names
 from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.fs.base import FileSystem
 
-COUNT = int(os.environ.get("TREES", "16"))
+COUNT = int(os.environ.get("TREES", "10"))
 SEED = int(os.environ.get("TREES_SEED", "9"))
 FILES = 1200
 """Files of each kind: in one directory, and in directories within each other."""
