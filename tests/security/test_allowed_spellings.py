@@ -136,6 +136,24 @@ def test_no_spelling_of_the_shell_runs_what_is_not_named(script: str) -> None:
     assert seen == []
 
 
+STARTING = (
+    "(echo a) & wait; cat <(echo b); exec 3>&1; echo c >&3; coproc cat; x=$(yes | head -n 9); echo d 2>&1 >&2 | cat;"
+    " yes | head -n 90000 | tail -n 1; read -r l; exec 4<&0; (sleep 0.01; echo e) & : > >(cat); wait"
+)
+
+
+# TM-OUT-1
+@pytest.mark.parametrize("module", RUNNERS)
+def test_what_a_command_runs_may_start_processes(module: str) -> None:
+    script = RUNNERS[module][1].replace("/bin/marker", "/workspace/marker")
+    options = {"sudo": True, "aliases": {"shown": "marker -x"}}
+    with Sandbox(files={"f": "a\nb\n"}, jobs="kill", **options) as sandbox:  # type: ignore[arg-type]
+        sandbox.execute(f"printf '%s\\n' '{STARTING}' > marker; chmod +x marker")
+        result = sandbox.execute(f"PATH=$PATH:/workspace; {script}", timeout=3, stdin=b"in\n")
+    assert result.exit_code != 70, result.stderr
+    assert "internal error" not in result.stderr
+
+
 OWN = "own text\n"
 ROOT = "/.sandbox/skills/n"
 PATHS = [
