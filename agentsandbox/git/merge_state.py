@@ -34,9 +34,15 @@ def staged_paths(git: Invocation, tree: str | None) -> list[bytes]:
 
 def refuse_staged(git: Invocation, tree: str | None) -> None:
     """End the command if the index is not that of a tree."""
-    paths = staged_paths(git, tree)
-    if paths:
-        names = " ".join(decode(path) for path in paths)
+    from agentsandbox.git.diff.options import DiffOptions
+    from agentsandbox.git.diff.printing import DiffPrinter
+
+    staged = diff_index(git.repository, tree, git.repository.index())
+    if staged:
+        options = DiffOptions()
+        options.configure(git)
+        found = DiffPrinter(git, options).prepare(staged)
+        names = " ".join(decode(delta.path) for delta in found)
         text = "Your local changes to the following files would be overwritten by merge:"
         raise Plain(f"error: {text}\n  {names}", 2)
 

@@ -91,6 +91,10 @@ class TreeMerge:
         self._paths: dict[bytes, list[Side | None]] = {}
         self._names: dict[bytes, tuple[bytes, bytes, bytes]] = {}
         """The names that a path has in the base and on both sides, where a side renamed it."""
+        self._crossed: set[bytes] = set()
+        """Paths with a conflict of names, which the contents cannot undo."""
+        self._retyped: set[bytes] = set()
+        """New names of files of which the other side made something else (a link)."""
         self._attributes: Attributes | None = None
 
     def run(self, base: str | None, ours: str, theirs: str) -> Merged:
@@ -108,7 +112,7 @@ class TreeMerge:
         for path in names:
             self._paths[path] = [tree.get(path) for tree in flat]
         if follows:
-            self._follow_renames(before, ours_tree, theirs_tree, left, right)
+            self._follow_renames(left, right)
         for path in sorted(self._paths):
             versions = self._paths[path]
             self._one(path, *versions)
@@ -164,42 +168,62 @@ class TreeMerge:
                 self._note(move.new, f"Path updated: {text}; moving it to {decode(move.new)}.")
         return conflicts
 
-    def _follow_renames(
-        self, base: Tree, ours: Tree, theirs: Tree, left: dict[bytes, bytes],
-        right: dict[bytes, bytes],
-    ) -> None:  # fmt: skip
-        # long: the cases of a path that both sides touched
+    def _follow_renames(self, left: dict[bytes, bytes], right: dict[bytes, bytes]) -> None:
+        """Bring the versions of renamed files together under one path, as far as they agree."""
         for old in sorted(left.keys() | right.keys()):
             one, two = left.get(old), right.get(old)
-            before = base[old]
-            if one is not None and two is not None:
-                if one == two:
-                    self._paths[one][0] = before
-                    self._paths.pop(old, None)
-                    self._names[one] = (old, one, one)
-                else:
-                    self._renamed_apart(old, one, two, before, ours, theirs)
-                continue
-            new = one or two
-            assert new is not None
-            mine, other = (1, 2) if one is not None else (2, 1)
-            entry = self._paths[new]
-            changed = (theirs if mine == 1 else ours).get(old)
-            added = entry[other]
-            if changed is None:
-                if added is None:
-                    self._renamed_and_deleted(old, new, mine, before)
-                continue
-            if added is not None:  # the other side has a file of the new name too
-                oid = self._content(new, before, *_ordered(mine, entry[mine], changed))
-                entry[mine] = oid
-                entry[0] = None
+            if one is None or two is None:
+                new = one or two
+                assert new is not None
+                self._renamed(old, new, 1 if one is not None else 2)
+            elif one == two:
+                self._paths[one][0] = self._paths.pop(old)[0]
+                self._names[one] = (old, one, one)
             else:
-                entry[0], entry[other] = before, changed
-                self._names[new] = (
-                    (old, new, old) if mine == 1 else (old, old, new)
-                )  # fmt: skip
-            self._paths.pop(old, None)
+                self._renamed_apart(old, one, two)
+
+    def _renamed(self, old: bytes, new: bytes, mine: int) -> None:
+        """Follow a rename on one side; the other one may have deleted, changed or added files."""
+        other = 3 - mine
+        source, entry = self._paths[old], self._paths[new]
+        changed, own = source[other], entry[mine]
+        assert own is not None
+        names = (old, new, old) if mine == 1 else (old, old, new)
+        retyped = changed is not None and _is_regular(changed) != _is_regular(own)
+        collides = entry[other] is not None and not retyped
+        if not collides:
+            entry[0] = source[0]
+        if retyped:
+            source[0] = None  # what the other side has there is a new file
+            self._retyped.add(new)
+            return
+        if changed is None:
+            self._crossed.add(new)
+            owner, deleter = self._labels_from(mine)
+            self._note(
+                new,
+                f"CONFLICT (rename/delete): {decode(old)} renamed to {decode(new)} in {owner}, "
+                f"but deleted in {deleter}.",
+            )
+        elif collides:
+            sides = (own, changed) if mine == 1 else (changed, own)
+            entry[mine], clean = self._merge(old, source[0], *sides, names=names, inner=1)
+            if not clean:
+                self._note(
+                    new,
+                    f"CONFLICT (rename involved in collision): rename of {decode(old)} -> "
+                    f"{decode(new)} has content conflicts AND collides with another path; this "
+                    "may result in nested conflict markers.",
+                )
+        else:
+            entry[other] = changed
+            self._names[new] = names
+        del self._paths[old]
+
+    def _labels_from(self, mine: int) -> tuple[str, str]:
+        """Return the names of a side and of the other one."""
+        ours, _, theirs = self.labels
+        return (ours, theirs) if mine == 1 else (theirs, ours)
 
     def _renames(self, base: Tree, side: Tree) -> dict[bytes, bytes]:
         """Return the new names of files by their old ones."""
@@ -219,45 +243,35 @@ class TreeMerge:
         found = RenameFinder(read, self.budget, limit=limit, empty=False).find(deltas)
         return {delta.old_path: delta.new_path for delta in found if delta.status == "R"}
 
-    def _renamed_apart(
-        self, old: bytes, one: bytes, two: bytes, before: Side, ours: Tree, theirs: Tree
-    ) -> None:
+    def _renamed_apart(self, old: bytes, one: bytes, two: bytes) -> None:
+        """Put the merge of what two sides renamed to different names under both names."""
+        mine, theirs = self._paths[one], self._paths[two]
+        left, right = mine[1], theirs[2]
+        assert left is not None and right is not None
+        merged, clean = self._merge(
+            old, self._paths[old][0], left, right, names=(old, one, two), inner=1
+        )
+        mine[1] = merged
+        if clean or merged != left:  # else it cannot be merged, and each keeps its own
+            theirs[2] = merged
+        self._crossed |= {old, one, two}
         self._note(
             old,
             f"CONFLICT (rename/rename): {decode(old)} renamed to {decode(one)} in "
             f"{self.labels[0]} and to {decode(two)} in {self.labels[2]}.",
         )
-        merged = self._content(one, before, ours[one], theirs[two], names=(old, one, two))
-        self._paths.pop(old, None)
-        self._paths.pop(one, None)
-        self._paths.pop(two, None)
-        self.result.stages[old] = {1: before}
-        self.result.stages[one] = {2: ours[one]}
-        self.result.stages[two] = {3: theirs[two]}
-        self.result.files[one] = self.result.files[two] = merged
-
-    def _renamed_and_deleted(self, old: bytes, new: bytes, mine: int, before: Side) -> None:
-        names = self.labels[0], self.labels[2]
-        own, other = (names[0], names[1]) if mine == 1 else (names[1], names[0])
-        self._note(
-            new,
-            f"CONFLICT (rename/delete): {decode(old)} renamed to {decode(new)} in {own}, but "
-            f"deleted in {other}.",
-        )
-        entry = self._paths.pop(new)
-        self._paths.pop(old, None)
-        side = entry[mine]
-        assert side is not None
-        if side[1] != before[1]:
-            self._say_deleted(new, mine)
-        self.result.stages[new] = {1: before, mine + 1: side}
-        self.result.files[new] = side
 
     # one path
 
     def _one(self, path: bytes, base: Side | None, ours: Side | None, theirs: Side | None) -> None:
         self.budget.step()
         result = self.result
+        if path in self._crossed:
+            self._conflict_of_names(path, base, ours, theirs)
+            return
+        if path in self._retyped and (ours is None or theirs is None):
+            self._changed_and_deleted(path, base, ours, theirs)
+            return
         if ours == theirs or base == theirs:
             chosen = ours
         elif base == ours:
@@ -274,6 +288,24 @@ class TreeMerge:
         if chosen is not None:
             result.files[path] = chosen
 
+    def _conflict_of_names(
+        self, path: bytes, base: Side | None, ours: Side | None, theirs: Side | None
+    ) -> None:
+        """Keep all versions of a path as stages, and give the tree what can be had of them."""
+        if ours is not None and theirs is not None:
+            if ours[0] & 0o170000 != theirs[0] & 0o170000:
+                self._distinct(path, base, ours, theirs)
+                return
+            self.result.files[path] = self._content(path, base, ours, theirs)
+        elif ours is not None or theirs is not None:
+            kept = ours or theirs
+            assert kept is not None
+            if base is not None and base[1] != kept[1]:
+                self._say_deleted(path, 1 if ours is not None else 2)
+            self.result.files[path] = base if self.depth and base is not None else kept
+        sides = enumerate((base, ours, theirs), 1)
+        self.result.stages[path] = {stage: side for stage, side in sides if side is not None}
+
     def _note(self, path: bytes, text: str) -> None:
         self.result.messages.append((path, text))
 
@@ -289,9 +321,7 @@ class TreeMerge:
         self.result.stages[path] = {1: base, mine + 1: kept}
 
     def _say_deleted(self, path: bytes, mine: int) -> None:
-        own, other = self.labels[0], self.labels[2]
-        if mine == 2:
-            own, other = other, own
+        own, other = self._labels_from(mine)
         name = decode(path)
         self._note(
             path,
@@ -323,11 +353,32 @@ class TreeMerge:
                     stages[1] = base
 
     def _content(
-        self, path: bytes, base: Side | None, ours: Side | None, theirs: Side | None,
-        names: tuple[bytes, bytes, bytes] | None = None,
-    ) -> Side:  # fmt: skip
+        self, path: bytes, base: Side | None, ours: Side | None, theirs: Side | None
+    ) -> Side:
         """Return the merge of two versions, and note a conflict."""
         assert ours is not None and theirs is not None
+        merged, clean = self._merge(path, base, ours, theirs)
+        if not clean:
+            kind = "content"
+            if base is None or base[0] & 0o170000 != ours[0] & 0o170000:
+                kind = "add/add"
+            kind = "submodule" if ours[0] == SUBMODULE else kind
+            self._note(path, f"CONFLICT ({kind}): Merge conflict in {decode(path)}")
+            stages = {2: ours, 3: theirs}
+            if base is not None:
+                stages[1] = base
+            self.result.stages[path] = stages
+        return merged
+
+    def _merge(
+        self, path: bytes, base: Side | None, ours: Side, theirs: Side, *,
+        names: tuple[bytes, bytes, bytes] | None = None, inner: int = 0,
+    ) -> tuple[Side, bool]:  # fmt: skip
+        """Return the merge of two versions, and whether it has no conflict.
+
+        names  the paths of the base and of both sides
+        inner  by how much markers are longer, because they may get into other conflicts
+        """
         mode = theirs[0] if base is not None and ours[0] == base[0] else ours[0]
         clean = base is None or ours[0] == theirs[0] or base[0] in (ours[0], theirs[0])
         clean = clean and (base is not None or ours[0] == theirs[0])
@@ -342,20 +393,9 @@ class TreeMerge:
         elif ours[0] & 0o170000 != 0o100000:
             oid, clean = ours[1], False
         else:
-            oid, is_clean = self._texts(path, base, ours, theirs, names)
+            oid, is_clean = self._texts(path, base, ours, theirs, names, inner)
             clean = clean and is_clean
-        if not clean:
-            kind = "content"
-            if base is None or base[0] & 0o170000 != ours[0] & 0o170000:
-                kind = "add/add"
-            kind = "submodule" if ours[0] == SUBMODULE else kind
-            self._note(path, f"CONFLICT ({kind}): Merge conflict in {decode(path)}")
-            if names is None:
-                stages = {2: ours, 3: theirs}
-                if base is not None:
-                    stages[1] = base
-                self.result.stages[path] = stages
-        return mode, oid
+        return (mode, oid), clean
 
     def _submodules(
         self, path: bytes, base: Side | None, ours: Side, theirs: Side
@@ -375,7 +415,7 @@ class TreeMerge:
 
     def _texts(
         self, path: bytes, base: Side | None, ours: Side, theirs: Side,
-        names: tuple[bytes, bytes, bytes] | None,
+        names: tuple[bytes, bytes, bytes] | None, inner: int,
     ) -> tuple[str, bool]:  # fmt: skip
         objects = self.objects
         regular = base is not None and base[0] & 0o170000 == 0o100000
@@ -398,7 +438,7 @@ class TreeMerge:
         work = TextMerge(
             self.budget, labels=(labels[1], labels[0], labels[2]), style=self.options.style,
             favor="union" if driver == "union" else self.options.favor,
-            algorithm=self.options.algorithm, marker=7 + 2 * self.depth,
+            algorithm=self.options.algorithm, marker=7 + 2 * self.depth + inner,
         )  # fmt: skip
         self.budget.charge(len(before) + len(left) + len(right))
         merged = work.merge(before, left, right)
@@ -457,8 +497,8 @@ class TreeMerge:
         return made
 
 
-def _ordered(mine: int, own: Side | None, other: Side | None) -> tuple[Side | None, Side | None]:
-    return (own, other) if mine == 1 else (other, own)
+def _is_regular(side: Side) -> bool:
+    return side[0] & 0o170000 == 0o100000
 
 
 def write_files(repository: Repository, files: Tree) -> str:

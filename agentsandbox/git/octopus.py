@@ -12,6 +12,7 @@ from agentsandbox.git.errors import GitError
 from agentsandbox.git.history import independent, merge_bases
 from agentsandbox.git.index import Entry
 from agentsandbox.git.objects import LINK, SUBMODULE
+from agentsandbox.git.paths import quote_path
 from agentsandbox.git.three_way import ThreeWay
 from agentsandbox.git.trees import diff_index, write_index_tree
 from agentsandbox.git.unpacking import switch_trees
@@ -56,11 +57,12 @@ class Octopus:
             return 2
         staged = diff_index(self.repository, self.tree, self.repository.index())
         if staged:
+            high = git.config.flag("core.quotepath", True)
             git.print(
                 "Error: Your local changes to the following files would be overwritten by merge"
             )
             for delta in staged:
-                git.print(f"    {decode(delta.path)}")
+                git.print(f"    {quote_path(delta.path, high=high)}")
             return 2
         forward, failed = True, False
         for head in heads:

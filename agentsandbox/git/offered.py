@@ -11,7 +11,7 @@ it accepted is known from the tracking branches of the sandbox's repository.
 
 from __future__ import annotations
 
-from agentsandbox.git.errors import Fatal, GitError, MissingObject
+from agentsandbox.git.errors import Fatal, MissingObject
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.objects import NULL, Cache
 from agentsandbox.git.offers import GitPush, GitUpdate
@@ -20,8 +20,10 @@ from agentsandbox.git.packing import (
     check_connected,
     copy_objects,
     make_pack,
+    missing_beyond,
     receive_pack,
 )
+from agentsandbox.git.ref_transactions import Change, change_refs
 from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.remotes import LocalPeer, Peer, Update, find_remote, say_remote, shallow_of
 from agentsandbox.git.repository import Repository, is_repository
@@ -94,7 +96,9 @@ class FolderPeer(LocalPeer):
     def local(self) -> Repository | None:
         return None
 
-    def push(self, git: Invocation, updates: list[Update], options: list[str]) -> None:
+    def push(
+        self, git: Invocation, updates: list[Update], options: list[str], *, atomic: bool = False
+    ) -> None:
         repository, source = self.repository, git.repository
         wanted = [update for update in updates if update.status == "ok"]
         missing = Missing(source, repository.objects)
@@ -104,48 +108,49 @@ class FolderPeer(LocalPeer):
                 update.status, update.reason = "remote rejected", "shallow update not allowed"
             return
         copy_objects(source.objects, repository, missing.names())
-        for update in wanted:
-            reason = self._store(update.name, update.new)
+        changes = [GitUpdate(update.name, update.old, update.new) for update in wanted]
+        for update, reason in zip(wanted, self._store(changes, atomic=atomic), strict=True):
             if reason:
                 update.status, update.reason = "remote rejected", reason
         if any(update.status == "ok" for update in wanted):
             say_remote(git, "the push waits for the host's review")
 
-    def take(self, updates: Sequence[GitUpdate], pack: bytes) -> list[str]:
+    def take(self, updates: Sequence[GitUpdate], pack: bytes, *, atomic: bool = False) -> list[str]:
         """Take the objects of a pack, and put references into quarantine.
 
         Return for each why it was refused, "" if it was not. The pack comes from whom nobody
         trusts: Fatal if it is corrupt, and an object that lacks others is refused.
         """
-        repository = self.repository
-        new = set(receive_pack(repository, pack))
-        reasons = []
-        for update in updates:
-            try:
-                if update.new != NULL:
-                    check_connected(repository, [update.new], new)
-            except MissingObject:
-                reasons.append("missing necessary objects")
-                continue
-            is_name = is_ref_name(update.ref)
-            reasons.append(self._store(update.ref, update.new) if is_name else "funny refname")
-        return reasons
+        new = set(receive_pack(self.repository, pack))
+        return self._store(updates, new, atomic=atomic)
 
-    def _store(self, name: str, new: str) -> str:
-        """Put one reference into quarantine and return why not, "" if it is there."""
-        refs = self.repository.refs
-        if not name.startswith("refs/") or name.startswith(_QUARANTINE):
+    def _store(
+        self, updates: Sequence[GitUpdate], received: set[str] | None = None, *, atomic: bool
+    ) -> list[str]:
+        """Put references into quarantine and return for each why not, "" if it is there.
+
+        `received` are the objects that were just sent, if it is not known whether they lack others.
+        """
+        reasons = [self._refusal(update, received) for update in updates]
+        changes = [
+            Change(_QUARANTINE + update.ref.removeprefix("refs/"), update.new, None, deref=False)
+            for update in updates
+        ]
+        return change_refs(self.repository, changes, reasons, atomic=atomic)
+
+    def _refusal(self, update: GitUpdate, received: set[str] | None) -> str:
+        """Return why one reference does not come into quarantine, "" if it may."""
+        name = update.ref
+        if not is_ref_name(name) or not name.startswith("refs/") or name.startswith(_QUARANTINE):
             return "funny refname"
-        waiting = _QUARANTINE + name.removeprefix("refs/")
-        if new == NULL:
-            if refs.read(name) is not None:
-                return "the host's references are not deleted"
-            refs.delete(waiting)
-            return ""
+        if update.new == NULL:
+            is_own = self.repository.refs.read(name) is not None
+            return "the host's references are not deleted" if is_own else ""
         try:
-            refs.write(waiting, new, "push", deref=False)
-        except GitError:
-            return "failed to update ref"
+            if received is not None:
+                check_connected(self.repository, [update.new], received)
+        except MissingObject:
+            return "missing necessary objects"
         return ""
 
 
@@ -184,16 +189,14 @@ class FunctionPeer(Peer):
     def fetch(self, target: Repository, wanted: list[str], depth: int | None) -> None:
         raise Fatal(f"there is nothing to fetch from '{self.url}': it only receives pushes")
 
-    def push(self, git: Invocation, updates: list[Update], options: list[str]) -> None:
+    def push(
+        self, git: Invocation, updates: list[Update], options: list[str], *, atomic: bool = False
+    ) -> None:
         repository = git.repository
         wanted = [update for update in updates if update.status == "ok"]
-        known = Missing(repository, None)
-        known.add([oid for oid in self.refs().values() if oid in repository.objects])
-        there = set(known.names())
-        new = Missing(repository, None)
-        new.add([update.new for update in wanted if update.new != NULL])
-        names = [oid for oid in new.names() if oid not in there]
-        pack, _ = make_pack(repository.objects, names)
+        new = [update.new for update in wanted if update.new != NULL]
+        missing = missing_beyond(repository, new, self.refs().values())
+        pack, _ = make_pack(repository.objects, missing.names())
         changes = tuple(GitUpdate(update.name, update.old, update.new) for update in wanted)
         git.flush()
         answer = ask_host(self.function, GitPush(self.url, changes, pack))

@@ -43,7 +43,7 @@ _PIECE = 1 << 16
 class Missing:
     """The objects that one repository lacks of what another one has."""
 
-    def __init__(self, source: Repository, target: ObjectStore | None) -> None:
+    def __init__(self, source: Repository, target: ObjectStore | frozenset[str] | None) -> None:
         self.source = source
         self.target = target
         self.commits: list[str] = []
@@ -147,6 +147,20 @@ class Missing:
                         if parent in wanted and parent not in done:
                             stack.append((parent, False))
         return out
+
+
+def missing_beyond(
+    source: Repository, tips: Iterable[str], theirs: Iterable[str], depth: int | None = None
+) -> Missing:
+    """Return what is reached from some objects and not from what the other side has.
+
+    What it has is known by name only: of the rest nobody but the other side knows.
+    """
+    known = Missing(source, None)
+    known.add([oid for oid in theirs if oid in source.objects])
+    missing = Missing(source, frozenset(known.names()))
+    missing.add(tips, depth)
+    return missing
 
 
 def copy_objects(source: ObjectStore, target: Repository, names: list[str]) -> None:
@@ -483,5 +497,5 @@ def copy_store(source: Repository, target: Repository) -> None:
 
 __all__ = [
     "Missing", "check_connected", "copy_objects", "copy_store", "make_index", "make_pack",
-    "place_pack", "receive_pack",
+    "missing_beyond", "place_pack", "receive_pack",
 ]  # fmt: skip

@@ -186,3 +186,31 @@ class RefTransaction:
         self.refs.write(
             change.name, change.new, self.message, deref=change.deref, makes_log=self.logs
         )
+
+
+def change_refs(
+    repository: Repository, changes: list[Change], reasons: list[str], *, atomic: bool
+) -> list[str]:
+    """Make the changes that a push asks for; return for each why it was not made, "" if it was.
+
+    `reasons` says which are refused already. If `atomic`, one that fails stops all the others.
+    """
+    if atomic:
+        if any(reasons):
+            return [reason or "atomic push failure" for reason in reasons]
+        return [_change(repository, changes, "atomic transaction failed")] * len(changes)
+    return [
+        reason or _change(repository, [change], "failed to update ref")
+        for change, reason in zip(changes, reasons, strict=True)
+    ]
+
+
+def _change(repository: Repository, changes: list[Change], failure: str) -> str:
+    transaction = RefTransaction(repository, "push")
+    try:
+        for change in changes:
+            transaction.add(change)
+        transaction.commit()
+    except GitError:
+        return failure
+    return ""

@@ -78,6 +78,8 @@ class Refs:
         """Whether logs are written (core.logAllRefUpdates)."""
         self.logs_all = False
         """Whether all references have logs (core.logAllRefUpdates=always)."""
+        self.shown = common
+        """How messages name the folder of `packed-refs`."""
         self._packed: dict[str, str] | None = None
         self._peeled: dict[str, str] = {}
 
@@ -102,19 +104,35 @@ class Refs:
             except OSError as error:
                 raise_failure(error)
                 text = ""
-            self._packed = {}
-            self._peeled = {}
-            last = ""
-            for line in text.split("\n"):
-                self.budget.step()
-                if line.startswith("^"):
-                    self._peeled[last] = line[1:41]
-                elif (
-                    line and line[0] != "#" and is_object_name(line[:40]) and is_ref_name(line[41:])
-                ):
-                    last = line[41:]
-                    self._packed[last] = line[:40]
+            self._packed, self._peeled = self._parse_packed(text)
         return self._packed
+
+    def _parse_packed(self, text: str) -> tuple[dict[str, str], dict[str, str]]:
+        """Return the references of a file, and what is behind those that are annotated tags.
+
+        A name that no reference may have is left out, as git does; Fatal for a line that is none.
+        """
+        found: dict[str, str] = {}
+        peeled: dict[str, str] = {}
+        lines = text.split("\n")
+        unterminated = lines.pop()
+        if unterminated:
+            raise Fatal(f"unterminated line in {self.shown}/packed-refs: {unterminated}")
+        last: str | None = None
+        for at, line in enumerate(lines):
+            self.budget.step()
+            if line.startswith("^") and last is not None and is_object_name(line[1:]):
+                peeled[last] = line[1:]
+                last = None
+            elif line[40:41] == " " and is_object_name(line[:40]):
+                last = line[41:]
+                if is_ref_name(last):
+                    found[last] = line[:40]
+                elif not last.startswith("refs/") or ".." in last.split("/"):
+                    raise Fatal(f"packed refname is dangerous: {last}")
+            elif at or not line.startswith("# pack-refs with:"):
+                raise Fatal(f"unexpected line in {self.shown}/packed-refs: {line}")
+        return found, peeled
 
     def read_raw(self, name: str) -> str | None:
         """Return what a reference holds: an object name or "ref: NAME"; None if there is none."""

@@ -8,11 +8,12 @@ from __future__ import annotations
 import posixpath
 import re
 
-from agentsandbox.git.errors import Fatal, GitError
+from agentsandbox.git.errors import Fatal
 from agentsandbox.git.history import is_ancestor
 from agentsandbox.git.hooks import hook_path
 from agentsandbox.git.objects import NULL
 from agentsandbox.git.packing import Missing, copy_objects
+from agentsandbox.git.ref_transactions import Change, change_refs
 from agentsandbox.git.refspecs import Refspec
 from agentsandbox.git.repository import Repository, is_repository
 from agentsandbox.kernel.streams import decode, encode
@@ -138,7 +139,7 @@ class Update:
         self.new = new
         self.force = False
         self.status = "ok"
-        """"ok", "up to date", "rejected" or "remote rejected"."""
+        """"ok", "up to date", "rejected", "remote rejected" or "remote failure"."""
         self.reason = ""
         self.is_forced = False
 
@@ -164,8 +165,14 @@ class Peer:
         """Copy what is reached from some objects."""
         raise NotImplementedError
 
-    def push(self, git: Invocation, updates: list[Update], options: list[str]) -> None:
-        """Send objects and change references; each update gets its status."""
+    def push(
+        self, git: Invocation, updates: list[Update], options: list[str], *, atomic: bool = False
+    ) -> None:
+        """Send objects and change references; each update gets its status.
+
+        `options` are texts for the other side (`--push-option`). If `atomic`, all references change
+        or none does.
+        """
         raise Fatal(f"pushing to '{self.url}' is not supported in this sandbox")
 
     def local(self) -> Repository | None:
@@ -215,8 +222,10 @@ class LocalPeer(Peer):
             edge |= shallow_of(self.repository) & {*missing.commits}
         change_shallow(target, edge, missing.deepened - edge)
 
-    def push(self, git: Invocation, updates: list[Update], options: list[str]) -> None:
-        receive(git, self.repository, updates, options)
+    def push(
+        self, git: Invocation, updates: list[Update], options: list[str], *, atomic: bool = False
+    ) -> None:
+        receive(git, self.repository, updates, options, atomic=atomic)
 
 
 def shallow_of(repository: Repository) -> set[str]:
@@ -241,8 +250,9 @@ def change_shallow(repository: Repository, edge: set[str], deepened: set[str]) -
 
 
 def receive(
-    git: Invocation, repository: Repository, updates: list[Update], options: list[str]
-) -> None:
+    git: Invocation, repository: Repository, updates: list[Update], options: list[str], *,
+    atomic: bool = False,
+) -> None:  # fmt: skip
     """Take a push into a repository of the sandbox, as git-receive-pack does."""
     source = git.repository
     wanted = [update for update in updates if update.status == "ok"]
@@ -263,14 +273,17 @@ def receive(
         for update in wanted:
             update.status, update.reason = "remote rejected", "pre-receive hook declined"
         return
+    reasons: list[str] = []
     for update in wanted:
         reason = _refusal(git, repository, update) or (
             "hook declined"
             if _run_hook(git, repository, "update", (update.name, update.old, update.new), b"", env)
             else ""
         )
-        if not reason:
-            reason = _apply(repository, update)
+        reasons.append(reason)
+    changes = [Change(update.name, update.new, update.old, deref=True) for update in wanted]
+    reasons = change_refs(repository, changes, reasons, atomic=atomic)
+    for update, reason in zip(wanted, reasons, strict=True):
         if reason:
             update.status, update.reason = "remote rejected", reason
     done = [update for update in wanted if update.status == "ok"]
@@ -281,21 +294,6 @@ def receive(
 
 def _lines(updates: list[Update]) -> bytes:
     return encode("".join(f"{each.old} {each.new} {each.name}\n" for each in updates))
-
-
-def _apply(repository: Repository, update: Update) -> str:
-    """Change a reference and return why not, "" if it was changed."""
-    now = repository.refs.read(update.name) or NULL
-    if now != update.old:
-        return "failed to update ref"
-    try:
-        if update.new == NULL:
-            repository.refs.delete(update.name, message="push")
-        else:
-            repository.refs.write(update.name, update.new, "push")
-    except GitError:
-        return "failed to update ref"
-    return ""
 
 
 def say_remote(git: Invocation, text: str) -> None:

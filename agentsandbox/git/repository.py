@@ -76,6 +76,8 @@ class Repository:
         self.objects = ObjectStore(self.fs, place, git.budget, self.cache, git.ctx.umask)
         self.objects.report = git.say
         self.refs = Refs(self.fs, folder, self.common, git.budget, git.ctx.umask)
+        if self.common == folder:
+            self.refs.shown = shown
         self.refs.ident = self._log_ident
         self._grafts: dict[str, tuple[str, ...]] | None = None
         self._config: Config | None = None

@@ -68,6 +68,12 @@ def clear_present(repository: Repository, index: Index) -> None:
             fresh.skips = False
             index.replace(fresh)
             index.is_collapsed = False
+    if not index.is_collapsed:
+        return
+    patterns = repository.sparse
+    if patterns is not None and patterns.is_cone:
+        folders = left_out_folders(index, patterns)
+        index.is_collapsed = not any(there.get(folder) for folder in folders)
 
 
 def left_out_folders(index: Index, patterns: Patterns) -> list[bytes]:
@@ -127,6 +133,10 @@ def collapsed(repository: Repository, index: Index) -> Index | None:
         assert node is not None
         for entry in index.below(folder):
             made.remove(entry.path)
+            if entry.assumed or entry.ino:  # a tree keeps no more than modes and contents
+                plain = Entry(entry.path, entry.mode, entry.oid)
+                plain.skips = True
+                index.replace(plain)
         tree = Entry(folder + b"/", DIRECTORY, node.oid)
         tree.skips = True
         made.set(tree)

@@ -630,7 +630,10 @@ class StatusPrinter:
         elif entry is not None and not entry.intends:
             head_mode, head_oid = entry.mode, entry.oid
         if entry is not None and entry.intends:
-            index_mode, index_oid = 0, NULL
+            is_gone = second == "D"  # what is gone was there: git shows the empty file of the index
+            index_mode, index_oid = (entry.mode, entry.oid) if is_gone else (0, NULL)
+            if not isinstance(staged, Delta):
+                head_mode, head_oid = index_mode, index_oid
         work_mode = changed.new_mode if isinstance(changed, Delta) else index_mode
         modes = f"{mode_text(head_mode)} {mode_text(index_mode)} {mode_text(work_mode)}"
         sub = "N..."

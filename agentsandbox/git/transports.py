@@ -37,7 +37,7 @@ def open_peer(git: Invocation, url: str, *, push: bool = False) -> Peer:
         return open_offered(git, url, offered)
     scheme = _SCHEME.match(url)
     if scheme is not None and scheme[1].lower() != "file":
-        return _open_url(git, scheme[1].lower(), url)
+        return _open_url(git, scheme[1].lower(), url, push=push)
     if scheme is None and re.match(r"[^/]*[^/:]:", url) and not git.fs.exists(git.path(url)):
         raise refused_ssh(url)
     path = unquote(url[7:]) if scheme is not None else url
@@ -91,11 +91,11 @@ def refused_ssh(url: str) -> Plain:
     )
 
 
-def _open_url(git: Invocation, scheme: str, url: str) -> Peer:
+def _open_url(git: Invocation, scheme: str, url: str, *, push: bool) -> Peer:
     if scheme in ("http", "https"):
         from agentsandbox.git.http import HttpPeer
 
-        return HttpPeer(git, url)
+        return HttpPeer(git, url, push=push)
     if scheme in ("ssh", "git+ssh", "ssh+git"):
         raise refused_ssh(url)
     if scheme in ("git", "ftp", "ftps"):

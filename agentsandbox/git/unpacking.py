@@ -65,6 +65,16 @@ class Refusals:
             self.staged or self.changed or self.untracked or self.removed or self.folders
         )
 
+    def has_above(self, path: bytes) -> bool:
+        """Whether a file in the way is where a path needs a directory."""
+        paths = {each for found, _, _ in self._lists() for each in found}
+        at = path.find(b"/")
+        while at >= 0:
+            if path[:at] in paths:
+                return True
+            at = path.find(b"/", at + 1)
+        return False
+
     def _lists(self) -> list[tuple[list[bytes], dict[str, str], str]]:
         """Return (paths, texts for lists, text for one path) of each reason, in git's order."""
         return [
@@ -213,14 +223,19 @@ class Switch:
         self.is_initial = not self.repository.fs.exists(self.repository.index_path)
         """Whether there is no index yet, so nothing of it can be lost."""
         self.overwrite_ignored = overwrite_ignored
-        self.refusals = Refusals(action)
+        self.refusals = Refusals("reset" if reset else action)
         self.plan = Plan()
         self._later: list[tuple[bytes, Side]] = []
-        self._dropped: list[bytes] = []
+        self._gone: set[bytes] = set()
+        """The paths whose entries go."""
+        self._dropped: set[bytes] = set()
 
     def drop_conflicts(self) -> None:
-        """Put an entry that equals nothing in the place of the versions of a conflict."""
-        self._dropped = self.index.unmerged()
+        """Put an entry that equals nothing in the place of the versions of a conflict.
+
+        Its file is overwritten or removed whatever it contains.
+        """
+        self._dropped = set(self.index.unmerged())
         for path in self._dropped:
             self.index.remove(path)
             self.index.set_replacing(Entry(path, 0o100644, NULL))
@@ -235,6 +250,8 @@ class Switch:
         if not self.reset and not self.is_initial:
             both = {path for path in both if before.get(path) != after.get(path)}
         for path in sorted(both):
+            if self.refusals and self.refusals.has_above(path):
+                continue
             entry = index.get(path)
             if entry is None and index.has_path(path) and not self.reset:
                 raise Plain("error: you need to resolve your current index first", 1)
@@ -277,6 +294,15 @@ class Switch:
         assert self.tree is not None
         return self.tree.is_changed(entry, info)
 
+    def _guards(self, entry: Entry) -> bool:
+        """Whether a file has changes that must not be lost.
+
+        A reset overwrites them, but not those of a file that nobody is to look at.
+        """
+        if entry.path in self._dropped or (self.reset and not (entry.assumed or entry.skips)):
+            return False
+        return self._would_lose(entry)
+
     def _stays_out(self, entry: Entry) -> bool:
         """Whether a file is not in the worktree, and should not be."""
         return entry.skips and self.sparse is not None and not self.sparse.has(entry.path)
@@ -315,7 +341,7 @@ class Switch:
             if self.reset and self.update and self._is_changed(entry):
                 self.plan.write[path] = side
             return
-        if not self.reset and self._would_lose(entry):
+        if self._guards(entry):
             self.refusals.changed.append(path)
             return
         self._later.append((path, side))
@@ -324,10 +350,11 @@ class Switch:
 
     def _deleted(self, path: bytes, entry: Entry) -> None:
         """Plan that a file goes."""
-        if not self.reset and self._would_lose(entry):
+        if self._guards(entry):
             self.refusals.changed.append(path)
             return
         self._later.append((path, None))
+        self._gone.add(path)
         if self.update and not self._stays_out(entry):
             self.plan.remove.append(path)
 
@@ -361,10 +388,10 @@ class Switch:
         tree = self.tree
         assert tree is not None
         at = path.find(b"/")
-        while at >= 0:  # an untracked file where a directory belongs
+        while at >= 0:  # a file that stays where a directory belongs
             above = path[:at]
             info = tree.stat(above)
-            if info is not None and not info.is_dir and not self.index.has_path(above):
+            if info is not None and not info.is_dir and above not in self._gone:
                 if not (self.overwrite_ignored and tree.is_ignored(above, False)):
                     files.append(above)
                 return

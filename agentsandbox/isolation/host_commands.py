@@ -15,7 +15,8 @@ from functools import partial
 from random import Random
 from time import time
 
-from agentsandbox.contract.command import CommandContext, Host
+from agentsandbox.contract.command import CommandContext
+from agentsandbox.contract.host import Host
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.isolation.messages import Message, ProtocolError, packed, unpacked
 from agentsandbox.isolation.proxies import Mounts

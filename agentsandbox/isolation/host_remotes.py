@@ -98,7 +98,7 @@ class HostRemotes:
         del number
         wanted, known, cut = (_oids(message, name) for name in ("wanted", "known", "shallow"))
         depth = None if message.head.get("depth") is None else message.number("depth", 1)
-        from agentsandbox.git.packing import Missing, make_pack
+        from agentsandbox.git.packing import make_pack, missing_beyond
 
         try:
             peer = self._peer(message)
@@ -109,10 +109,7 @@ class HostRemotes:
                 if oid not in tips and oid not in shown.values():
                     text = f"Server does not allow request for unadvertised object {oid}"
                     return {"fatal": f"remote error: {text}"}, b""
-            there = Missing(repository, None)
-            there.add([oid for oid in known if oid in repository.objects])
-            missing = Missing(repository, _Names(there.names()))  # type: ignore[arg-type]
-            missing.add(wanted, depth)
+            missing = missing_beyond(repository, wanted, known, depth)
             pack, _ = make_pack(repository.objects, missing.names())
             edge = set(missing.shallow)
             if depth is None:
@@ -125,9 +122,10 @@ class HostRemotes:
     def _push(self, number: int, message: Message) -> Answer:
         del number
         updates = _updates(message)
+        atomic = message.flag("atomic")
         (pack,) = message.parts(1)
         try:
-            return {"reasons": self._peer(message).take(updates, pack)}, b""
+            return {"reasons": self._peer(message).take(updates, pack, atomic=atomic)}, b""
         except GitError as error:
             return {"fatal": error.message}, b""
 
@@ -139,18 +137,6 @@ class HostRemotes:
         (pack,) = message.parts(1)
         answer = ask_host(function, GitPush(message.text("remote"), _updates(message), pack))
         return {"answer": None if answer is None else str(answer)}, b""
-
-
-class _Names:
-    """Objects that the other side has."""
-
-    __slots__ = ("_names",)
-
-    def __init__(self, names: list[str]) -> None:
-        self._names = set(names)
-
-    def __contains__(self, oid: str) -> bool:
-        return oid in self._names
 
 
 def _texts(value: object) -> list[str]:
@@ -261,23 +247,23 @@ class _DistantPeer(Peer):
         receive_pack(target, pack)
         change_shallow(target, set(head["edge"]), set(head["deepened"]))
 
-    def push(self, git: Invocation, updates: list[Update], options: list[str]) -> None:
-        from agentsandbox.git.packing import Missing, make_pack
+    def push(
+        self, git: Invocation, updates: list[Update], options: list[str], *, atomic: bool = False
+    ) -> None:
+        from agentsandbox.git.packing import make_pack, missing_beyond
 
         del options
         source = git.repository
         wanted = [update for update in updates if update.status == "ok"]
-        known = Missing(source, None)
-        known.add([oid for oid in self._shown.refs.values() if oid in source.objects])
-        missing = Missing(source, _Names(known.names()))  # type: ignore[arg-type]
-        missing.add([update.new for update in wanted if update.new != NULL])
+        new = [update.new for update in wanted if update.new != NULL]
+        missing = missing_beyond(source, new, self._shown.refs.values())
         if shallow_of(source) & {*missing.commits}:
             for update in wanted:
                 update.status, update.reason = "remote rejected", "shallow update not allowed"
             return
         pack, _ = make_pack(source.objects, missing.names())
         names = [text for each in wanted for text in (each.name, each.old, each.new)]
-        head, _ = self._ask("git push", {"updates": names}, pack)
+        head, _ = self._ask("git push", {"updates": names, "atomic": atomic}, pack)
         for update, reason in zip(wanted, head["reasons"], strict=True):
             if reason:
                 update.status, update.reason = "remote rejected", reason

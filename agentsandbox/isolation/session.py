@@ -29,11 +29,12 @@ from agentsandbox.kernel.host_functions import first_time, passes_to_host
 from agentsandbox.kernel.streams import BLOCK, OutputLog, decode, encode
 from agentsandbox.policy import CommandRequest, refusal_of
 from agentsandbox.result import ExecutionResult
+from agentsandbox.runtime.terms import Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal
+    from typing import Any
 
     from agentsandbox.errors import LimitName
     from agentsandbox.isolation.host_commands import HostCommands
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
     from agentsandbox.options import SandboxOptions
     from agentsandbox.policy import Policy
 
-    Call = Literal["keep", "discard", "new"]
     Pause = Callable[..., Any]
 
 GRACE = 1.0
@@ -149,16 +149,13 @@ class IsolatedSession:
         self,
         script: str,
         timeout: float | None,
-        stdin: str | bytes | HostInput | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        args: Sequence[str],
-        state: Call,
-        on_output: Callable[[str, bytes], None] | None,
-        policy: Policy | None,
-        pause: Pause | None,
+        terms: Terms | None = None,
+        pause: Pause | None = None,
     ) -> IsolatedExecution:
         """Return a call of a script, as `Session.call` does."""
+        if terms is None:
+            terms = Terms()
+        stdin, env, policy, on_output = terms.stdin, terms.env, terms.policy, terms.on_output
         data, source = b"", None
         if isinstance(stdin, str):
             data = encode(stdin)
@@ -170,9 +167,9 @@ class IsolatedSession:
             "timeout": timeout,
             "stdin": "asked" if source is not None else stdin is not None,
             "env": None if env is None else dict(env),
-            "cwd": cwd,
-            "args": list(args),
-            "state": state,
+            "cwd": terms.cwd,
+            "args": list(terms.args),
+            "state": terms.state,
             "live": on_output is not None,
             "policy": policy is not None or bool(self.policies),
         }
@@ -181,7 +178,7 @@ class IsolatedSession:
 
     def _ask(self) -> None:
         """Run an empty script, to learn from a worker what only it knows."""
-        self.call("", None, None, None, None, (), "discard", None, None, None).run()
+        self.call("", None, Terms(state="discard")).run()
 
     def confinement(self) -> Mapping[str, str]:
         """Return what the worker says is in force."""

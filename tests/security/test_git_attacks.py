@@ -4,40 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import os
-import shutil
 import struct
-import subprocess
 import threading
 import time
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 
 import pytest
 
-from agentsandbox import HostFileSystem, Limits, NetworkPolicy, Sandbox
+from agentsandbox import HostFileSystem, Limits, Sandbox
+from tests.git_server import ENV, policy, serving
 
-GIT = shutil.which("git")
-BACKEND = Path("/usr/lib/git-core/git-http-backend")
-ENV = {
-    "GIT_AUTHOR_NAME": "A U Thor", "GIT_AUTHOR_EMAIL": "a@example.com",
-    "GIT_COMMITTER_NAME": "C O Mitter", "GIT_COMMITTER_EMAIL": "c@example.com",
-    "GIT_AUTHOR_DATE": "1700000000 +0000", "GIT_COMMITTER_DATE": "1700000000 +0000",
-}  # fmt: skip
 WHO = b"A U Thor <a@example.com> 1700000000 +0000"
-real_git = pytest.mark.skipif(GIT is None or not BACKEND.exists(), reason="needs git")
-
-
-def real(folder: Path, *words: str, stdin: bytes = b"") -> str:
-    done = subprocess.run(
-        [str(GIT), "-C", str(folder), "-c", "safe.directory=*", *words],
-        capture_output=True, check=False, input=stdin,
-        env={"PATH": "/usr/bin:/bin", "HOME": str(folder), **ENV},
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    return done.stdout.decode()
 
 
 class Objects:
@@ -349,105 +330,6 @@ def test_a_command_that_was_ended_leaves_no_lock() -> None:
 
 
 # servers
-
-
-@contextmanager
-def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[int]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-
-
-def policy(port: int, **more: object) -> NetworkPolicy:
-    return NetworkPolicy(
-        [f"http://git.test:{port}"], methods=("GET", "POST"), resolve={"git.test": "127.0.0.1"},
-        allow_private=["127.0.0.1"], **more,  # type: ignore[arg-type]
-    )  # fmt: skip
-
-
-def backend_for(root: Path) -> type[BaseHTTPRequestHandler]:
-    """Return a server of the repositories in a folder, by real git's http-backend."""
-
-    class Backend(BaseHTTPRequestHandler):
-        def answer(self) -> None:
-            if self.headers.get("Authorization") != "Bearer secret":
-                self.send_error(401)
-                return
-            path, _, query = self.path.partition("?")
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            ran = subprocess.run(
-                [str(BACKEND)], input=body, capture_output=True, check=False,
-                env={"GIT_PROJECT_ROOT": str(root), "GIT_HTTP_EXPORT_ALL": "1", "PATH_INFO": path,
-                     "QUERY_STRING": query, "REQUEST_METHOD": self.command, "HOME": str(root),
-                     "CONTENT_TYPE": self.headers.get("Content-Type", ""),
-                     "CONTENT_LENGTH": str(len(body)), "PATH": "/usr/bin:/bin",
-                     "REMOTE_ADDR": "127.0.0.1", "GIT_CONFIG_COUNT": "1",
-                     "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"},
-            )  # fmt: skip
-            head, _, rest = ran.stdout.partition(b"\r\n\r\n")
-            lines = [line.split(b": ", 1) for line in head.split(b"\r\n") if b": " in line]
-            status = next((value[:3] for key, value in lines if key == b"Status"), b"200")
-            self.send_response(int(status))
-            for key, value in lines:
-                if key != b"Status":
-                    self.send_header(key.decode(), value.decode())
-            self.send_header("Content-Length", str(len(rest)))
-            self.end_headers()
-            self.wfile.write(rest)
-
-        do_GET = do_POST = answer
-
-        def log_message(self, *_: object) -> None:
-            return
-
-    return Backend
-
-
-@real_git
-def test_fetching_from_a_real_server(tmp_path: Path) -> None:
-    source = tmp_path / "s"
-    source.mkdir()
-    real(source, "init", "-q", "-b", "main")
-    for number in range(4):
-        (source / f"f{number}").write_text("line\n" * 1000 * (number + 1))
-        real(source, "add", ".")
-        real(source, "commit", "-qm", f"commit {number}")
-    real(source, "tag", "-a", "-m", "one", "v1")
-    real(tmp_path, "clone", "-q", "--bare", "s", "r.git")
-    with serving(backend_for(tmp_path)) as port:
-        network = policy(port, credentials={"git.test": "secret"})
-        url = f"http://git.test:{port}/r.git"
-        with Sandbox(cwd="/work", env=ENV, network=network) as sandbox:
-            result = sandbox.execute(
-                f"git clone -q {url} c && cd c && git log --format=%s && git describe --tags;"
-                f"git ls-remote origin; git clone -q --depth 1 {url} ../d; git -C ../d log --format=%s;"
-                "env | grep -c secret; git config -l | grep -c secret"
-            )
-            assert result.exit_code == 1, result.stderr
-            head = real(source, "rev-parse", "HEAD").strip()
-            expected = "commit 3\ncommit 2\ncommit 1\ncommit 0\nv1\n" + f"{head}\tHEAD\n"
-            assert result.stdout.startswith(expected)
-            assert result.stdout.endswith("commit 3\n0\n0\n")
-            (source / "new").write_text("new\n")
-            real(source, "add", ".")
-            real(source, "commit", "-qm", "later")
-            real(source, "push", "-q", "../r.git", "main")
-            more = sandbox.execute("cd c; git pull -q && git log -1 --format=%s; git status -sb")
-            assert more.stdout == "later\n## main...origin/main\n"
-            refused = sandbox.execute("git commit -q --allow-empty -m x; git push origin main")
-            assert "is not supported in this sandbox" in refused.stderr
-            missing = sandbox.execute(f"git clone -q http://git.test:{port}/no.git x; ls x")
-            assert "not found" in missing.stderr
-            sandbox.files.export(tmp_path / "out", "/work/c")
-        assert "error" not in real(tmp_path / "out", "fsck", "--strict")
-        with Sandbox(cwd="/work", env=ENV, network=policy(port)) as stranger:
-            denied = stranger.execute(f"git clone {url} c")
-            assert "Authentication failed" in denied.stderr
 
 
 class Endless(BaseHTTPRequestHandler):

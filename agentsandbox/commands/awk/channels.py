@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 
-from agentsandbox.commands.awk.coprocesses import Coprocess
 from agentsandbox.commands.awk.csv_input import CsvSource
 from agentsandbox.commands.awk.records import RecordReader
 from agentsandbox.commands.awk.values import AwkFatal
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from agentsandbox.commands.awk.coprocesses import Coprocess
     from agentsandbox.commands.awk.protocols import Run
     from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
@@ -167,6 +167,8 @@ class Channels:
                 raise AwkFatal(message)
             self.rt.ERRNO = reason
             return None
+        from agentsandbox.commands.awk.coprocesses import Coprocess
+
         found = Coprocess(self.rt, name, self.start, self.wait, self._decorated)
         self.coprocesses[name] = found
         return found

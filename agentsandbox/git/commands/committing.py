@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 
 from agentsandbox.git.commands.adding import pathspec_words
 from agentsandbox.git.dates import approxidate, parse_exact
@@ -32,6 +33,10 @@ from agentsandbox.git.trailers import with_trailer
 from agentsandbox.git.trees import diff_index, index_of_tree, write_index_tree
 from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 USAGES = {
     "commit": """
@@ -112,6 +117,8 @@ class _Committing:
         """What `--fixup` makes ("fixup", "amend" or "reword"), and for which commit."""
         self.as_it_was = False
         """Whether the commit takes nothing of what is staged."""
+        self.is_plain = True
+        """Whether the commit takes just what is staged."""
         if self.amend:
             if self.head is None:
                 raise Fatal("You have nothing to amend.")
@@ -209,6 +216,7 @@ class _Committing:
             raise Fatal("No paths with --include/--only does not make sense.")
         if options.on("all") and words:
             raise Fatal(f"paths '{words[0]} ...' with -a does not make sense")
+        self.is_plain = not (words or options.on("all") or self.as_it_was)
         self._prepare_index(words)
         if options.on("dry-run") or any(
             options.on(each) for each in ("short", "porcelain", "null")
@@ -226,7 +234,8 @@ class _Committing:
         if status is not None:
             return status
         tree = write_index_tree(repository, self.tree_index)
-        message = self._edited(message)
+        with self._as_committed():
+            message = self._edited(message)
         parents = self._parents()
         extra = ()
         oid = repository.objects.write(
@@ -300,8 +309,7 @@ class _Committing:
             base = repository.objects.commit(self.head).tree if self.head is not None else None
             self.tree_index = index_of_tree(repository, base, self.index)
         else:
-            scan = scan_worktree(tree, self.index)
-            del scan
+            scan_worktree(tree, self.index)
             self.tree_index = self.index
 
     def _demand(self, wanted: Pathspec) -> None:
@@ -361,7 +369,7 @@ class _Committing:
     # author and message
 
     def _author(self) -> bytes:
-        git, options = self.git, self.options
+        options = self.options
         name = mail = None
         date = None
         if self.source is not None and not options.on("reset-author"):
@@ -383,7 +391,6 @@ class _Committing:
         shown = clean_name(name)
         if not shown:
             raise Fatal("empty ident name (for <" + mail + ">) not allowed")
-        del git
         return encode(f"{shown} <{clean_name(mail)}> ") + when
 
     def _author_like(self, text: str) -> tuple[str, str]:
@@ -623,10 +630,9 @@ class _Committing:
             lines.append(f"Date:      {self._date_text(author)}\n")
         text = "".join([f"{'' if number else chr(10)}{line}" for number, line in enumerate(lines)])
         parts.append(encode(commented(text + "\n", character)))
-        if self.tree_index is self.index:
-            self.repository.write_index(self.index)
-        status = Status(git, base=(self._base(),))
-        printer = StatusPrinter(status, comment=character)
+        if self.is_plain:
+            self._write_index()
+        printer = StatusPrinter(Status(git, base=(self._base(),)), comment=character)
         printer.whence = self.whence
         printer.amend = self.amend
         parts.append(encode(printer.long()))
@@ -700,13 +706,10 @@ class _Committing:
             return None
         if base is None and len(self.tree_index):
             return None
-        if self.amend and base is not None:
-            pass
-        self._write_index()
-        if self.tree_index is self.index:
+        if self.is_plain:
+            self._write_index()
+        with self._as_committed():
             self._print_status()
-        else:
-            self._dry_run()
         if self.amend:
             self.git.say(
                 "You asked to amend the most recent commit, but doing so would make\n"
@@ -742,24 +745,38 @@ class _Committing:
         return status.has_staged
 
     def _dry_run(self) -> int:
-        options, memory = self.options, None
+        options = self.options
         form = (
             "short"
             if options.on("short")
             else ("porcelain" if options.on("porcelain") or options.on("null") else "long")
         )
-        del memory
-        path = self.repository.index_path
-        before = self.git.fs.read_bytes(path) if self.git.fs.exists(path) else None
-        self.repository.write_index(self.tree_index)
-        try:
+        if self.is_plain:
+            self._write_index()
+        with self._as_committed():
             committable = self._print_status(form)
-        finally:
-            if before is None:
-                self.git.fs.unlink(path)
-            else:
-                self.git.fs.write_bytes(path, before)
         return 0 if committable else 1
+
+    @contextmanager
+    def _as_committed(self) -> Iterator[None]:
+        """Let what reads the index read what is committed: a lock file, if that is not the same."""
+        git, repository = self.git, self.repository
+        if self.is_plain:
+            yield
+            return
+        is_whole = self.tree_index is self.index
+        name = repository.index_path if is_whole else repository.file("next-index-1")
+        lock, _ = repository.lock_index(name, self.tree_index)
+        before = git.env.get("GIT_INDEX_FILE")
+        git.env["GIT_INDEX_FILE"] = lock
+        try:
+            yield
+        finally:
+            git.fs.unlink(lock)
+            if before is None:
+                del git.env["GIT_INDEX_FILE"]
+            else:
+                git.env["GIT_INDEX_FILE"] = before
 
     def _write_index(self) -> None:
         self.repository.write_index(self.index)

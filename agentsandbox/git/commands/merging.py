@@ -18,6 +18,7 @@ from agentsandbox.git.merge_state import (
     refuse_staged,
     refuse_unmerged,
     refused,
+    staged_paths,
 )
 from agentsandbox.git.merging import Merged, merge_commits
 from agentsandbox.git.merging import Options as HowToMerge
@@ -330,13 +331,14 @@ class _Merging:
             git.say(error.message)
             apply_autostash(git, _AUTOSTASH)
             raise Quit(1) from None
+        ignored = self.options.given("message") or self.options.given("file")
         if not quiet:
-            ignored = self.options.given("message") or self.options.given("file")
             git.print("Fast-forward" + _IGNORED * ignored)
         if self.options.on("squash"):
             self._write_squash()
         else:
-            repository.refs.write("HEAD", self.other, self._action("Fast-forward"), old=self.head)
+            action = self._action("Fast-forward" + _IGNORED * ignored)
+            repository.refs.write("HEAD", self.other, action, old=self.head)
         if self._shows_stat():
             print_change(git, self.head, self.other)
         self._after(squash=self.options.on("squash"))
@@ -360,18 +362,28 @@ class _Merging:
     def _merge(self, strategy: str) -> int:
         self._stash()
         merged = Merged()
-        if strategy == "ours":
-            merged.tree = self.repository.objects.commit(self.head).tree
-        else:
-            try:
-                if strategy == "octopus":
-                    self._octopus(merged)
-                else:
-                    self._three_way(merged, strategy)
-            except Quit:
-                apply_autostash(self.git, _AUTOSTASH)
-                raise
+        merged.tree = self.repository.objects.commit(self.head).tree
+        staged = bool(staged_paths(self.git, merged.tree))
+        try:
+            if strategy == "octopus":
+                self._octopus(merged)
+            elif strategy != "ours":
+                self._three_way(merged, strategy)
+            elif staged:
+                self.git.say("Merge with strategy ours failed.")
+                raise Quit(2)
+        except Quit:
+            if staged:  # git stashes and restores what was staged
+                self._note_restored()
+            apply_autostash(self.git, _AUTOSTASH)
+            raise
         return self._conclude(merged, strategy)
+
+    def _note_restored(self) -> None:
+        """Leave the traces of the `git stash apply --index` after a merge that failed."""
+        refs = self.repository.refs
+        refs.write("ORIG_HEAD", self.head, "")
+        refs.write("HEAD", self.head, self._action("updating HEAD"))
 
     def _octopus(self, merged: Merged) -> None:
         """Merge all heads one after the other; the index has the result."""
@@ -489,8 +501,7 @@ class _Merging:
 
     def _write_squash(self) -> None:
         git = self.git
-        if not self.options.on("quiet"):
-            git.print("Squash commit -- not updating HEAD")
+        git.print("Squash commit -- not updating HEAD")
         walk = Walk(self.repository)
         walk.tips, walk.hidden = [each.commit for each in self.heads], [self.head]
         pretty = Pretty(self.repository)

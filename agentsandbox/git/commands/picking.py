@@ -234,6 +234,8 @@ class _Picking:
 
         self._demand_active()
         head = (self.repository.read_file("sequencer/head") or "").strip()
+        if not head:
+            head = self.repository.head() or ""
         status = reset(self.git, ["--merge", *([head] if head.strip("0") else [])])
         self.repository.remove_file(*_STATE)
         return status
@@ -248,7 +250,8 @@ class _Picking:
             raise self._fail()
         several = self.repository.read_file("sequencer/todo") is not None
         left = self._read_todo()[1:]
-        status = reset(self.git, ["--merge"])
+        head = self.repository.head()
+        status = reset(self.git, ["--merge", *([head] if head is not None else [])])
         if status:
             return status
         return self._pick_all(left, several=several) if left else self._quit()
@@ -364,7 +367,9 @@ class _Picking:
         git, repository = self.git, self.repository
         if is_empty or self.options.on("edit"):
             repository.write_file("MERGE_MSG", message)
-            repository.write_file(_HEADS[self.name], f"{oid}\n")
+            if self.name == "cherry-pick":
+                repository.write_file(_HEADS[self.name], f"{oid}\n")
+            git.env.setdefault("GIT_REFLOG_ACTION", self.name)
             return commit(git, ["-e"] if self.options.on("edit") else ["--no-edit"])
         if self.options.given("cleanup"):
             message = clean_message(message, _CLEANUPS[self.options.text("cleanup")])

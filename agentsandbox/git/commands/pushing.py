@@ -173,7 +173,8 @@ class Pusher:
         if not options.off("verify") and wanted + rejected:
             self._run_hook(wanted)
         if wanted and not options.on("dry-run"):
-            peer.push(git, updates, options.all("push-option"))
+            atomic = options.on("atomic")
+            peer.push(git, updates, options.all("push-option"), atomic=atomic)
         failed = self._report(updates)
         if not options.on("dry-run"):
             self._track(updates)
@@ -523,7 +524,7 @@ class Pusher:
             if update.status == "ok":
                 self._line(*self._summary(update), update)
         for update in updates:
-            if update.status in ("rejected", "remote rejected"):
+            if update.status in ("rejected", "remote rejected", "remote failure"):
                 failed = True
                 self._line("!", f"[{update.status}]", update, update.reason)
         return failed

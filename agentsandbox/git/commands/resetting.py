@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from agentsandbox.git.commands.adding import pathspec_words
-from agentsandbox.git.errors import Fatal, Quit
+from agentsandbox.git.errors import Fatal, Plain, Quit
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.modules import refuse_recursion
 from agentsandbox.git.options import Options, parse_options
 from agentsandbox.git.pathspecs import parse_pathspec
 from agentsandbox.git.revisions import Resolver, verify_filename, verify_not_filename
-from agentsandbox.git.sparse_index import keep_skips, put_back
+from agentsandbox.git.sparse_index import keep_skips
 from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import diff_index, flat_tree, index_of_tree
-from agentsandbox.git.unpacking import switch_trees
+from agentsandbox.git.unpacking import Switch, switch_trees
 from agentsandbox.git.worktree import Worktree, scan_worktree
 from agentsandbox.kernel.streams import decode
 
@@ -110,13 +110,16 @@ def _reset_commit(
     tree = repository.objects.commit(commit).tree if commit is not None else None
     head = repository.head()
     old = repository.objects.commit(head).tree if head is not None else None
-    if mode == "hard":
+    if mode in ("hard", "merge", "keep"):
         try:
-            switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
-        except Quit:
+            if mode == "hard":
+                switch_trees(git, None, tree, action="reset", reset=True, one_way=True)
+            else:
+                _careful(git, old, tree, mode)
+        except (Plain, Quit) as error:
+            if error.message:
+                git.say(error.message)
             raise Fatal(f"Could not reset index file to revision '{revision}'.") from None
-    elif mode in ("merge", "keep"):
-        _careful(git, old, tree, mode)
         if mode == "keep":
             _unstage(git, tree)
     elif mode == "mixed":
@@ -164,42 +167,13 @@ def _unstage(git: Invocation, tree: str | None) -> None:
 
 def _careful(git: Invocation, old: str | None, tree: str | None, mode: str) -> None:
     """Reset as --merge and --keep do: local changes stay, or the reset is refused."""
-    repository = git.repository
-    conflicts: list[bytes] = []
-    if mode == "merge":
-        index = repository.index()
-        changed = False
-        before = flat_tree(repository.objects, old)
-        conflicts = index.unmerged()
-        for path in conflicts:
-            index.remove(path)
-            side = before.get(path)
-            if side is not None:
-                index.set(Entry(path, *side))
-                Worktree(repository).write(path, *side)
-            else:
-                Worktree(repository).remove(path)
-            changed = True
-        staged = diff_index(repository, old, index)
-        work = Worktree(repository)
-        for delta in staged:
-            entry = index.get(delta.new_path)
-            if entry is not None:
-                info = work.stat(entry.path)
-                if info is not None and work.is_changed(entry, info):
-                    git.error(f"Entry '{decode(entry.path)}' not uptodate. Cannot merge.")
-                    raise Fatal(f"Could not reset index file to revision '{tree}'.")
-        for delta in staged:
-            side = before.get(delta.new_path)
-            if side is None:
-                index.remove(delta.new_path)
-                work.remove(delta.new_path)
-            else:
-                put_back(repository, work, index, delta.new_path, side)
-            changed = True
-        if changed:
-            repository.write_index(index)
-    switch_trees(git, old, tree, action="reset", conflicts=conflicts)
+    if mode == "keep":
+        switch_trees(git, old, tree, action="reset")
+        return
+    switch = Switch(git, action="reset", conflicts=git.repository.index().unmerged())
+    switch.drop_conflicts()
+    switch.one_way(tree)
+    switch.finish(tree)
 
 
 def reset_carefully(git: Invocation, old: str, tree: str) -> None:
@@ -235,11 +209,18 @@ def _refresh(git: Invocation, index: Index, *, quiet: bool, write: bool, refresh
 
 def _move_head(git: Invocation, commit: str, head: str | None, revision: str) -> None:
     repository = git.repository
-    action = git.env.get("GIT_REFLOG_ACTION", "reset")
-    message = f"{action}: moving to {revision}" if action == "reset" else action
+    action = git.env.get("GIT_REFLOG_ACTION")
+    message = f"reset: moving to {revision}" if action is None else f"{action}: updating HEAD"
     if head is not None:
         repository.refs.write("ORIG_HEAD", head, "")
     repository.refs.write("HEAD", commit, message)
+
+
+def note_reset(git: Invocation) -> None:
+    """Leave the traces of a `git reset` by which git restores a state; HEAD stays."""
+    head = git.repository.head()
+    assert head is not None
+    _move_head(git, head, head, "HEAD")
 
 
 def _reset_paths(git: Invocation, tree: str | None, paths: list[str], options: Options) -> int:

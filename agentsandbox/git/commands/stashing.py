@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.git.commands.resetting import note_reset
 from agentsandbox.git.errors import Fatal, GitError, Plain
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.invocation import Invocation
@@ -179,7 +180,7 @@ class _Maker:
             self._commit(write_index_tree(repository, self.index), [self.head],
                          f"index on {text}\n"),
         ]  # fmt: skip
-        if self.untracked:
+        if self.options.on("include-untracked") or self.options.on("all"):
             parents.append(self._commit(self._untracked_tree(), [], f"untracked files on {text}\n"))
         title = f"On {branch}: {message}" if message else f"WIP on {text}"
         return self._commit(self._work_tree(), parents, title), title
@@ -228,7 +229,7 @@ class _Maker:
         if not self.wanted and not self.options.on("staged"):
             staged = write_index_tree(repository, self.index)
             switch_trees(git, None, self.head_tree, action="reset", reset=True, one_way=True)
-            self._note_reset()
+            note_reset(git)
             if self._keeps():
                 switch_trees(git, None, staged, action="reset", reset=True, one_way=True)
             return
@@ -246,15 +247,6 @@ class _Maker:
             else:
                 put_back(repository, self.tree, index, path, side)
         repository.write_index(index)
-
-    def _note_reset(self) -> None:
-        """Leave the traces of the `git reset --hard` by which git does it."""
-        repository = self.repository
-        head = repository.head()
-        assert head is not None
-        action = self.git.env.get("GIT_REFLOG_ACTION", "reset: moving to HEAD")
-        repository.refs.write("ORIG_HEAD", head, "")
-        repository.refs.write("HEAD", head, action)
 
     def _keeps(self) -> bool:
         return self.options.on("keep-index")
@@ -324,7 +316,7 @@ def make_stash(git: Invocation, message: str) -> str:
 def apply_quietly(git: Invocation, oid: str) -> int:
     """Take the changes of a stash into index and worktree, and print nothing."""
     options = parse_options(USAGES["apply"], ["--index", "--quiet"])
-    return _apply_to(git, Stash(git, [oid]), options)
+    return _apply_to(git, Stash(git, [oid]), options, leaves_traces=False)
 
 
 def store_stash(git: Invocation, oid: str, title: str) -> None:
@@ -401,7 +393,9 @@ def _pop(git: Invocation, words: list[str]) -> int:
     return _drop_it(git, found, quiet=options.on("quiet"))
 
 
-def _apply_to(git: Invocation, found: Stash, options: Options) -> int:
+def _apply_to(
+    git: Invocation, found: Stash, options: Options, *, leaves_traces: bool = True
+) -> int:
     # long: the steps of one merge
     repository = git.repository
     index = repository.index()
@@ -422,6 +416,8 @@ def _apply_to(git: Invocation, found: Stash, options: Options) -> int:
             if not both.is_clean:
                 raise GitError("conflicts in index. Try without --index.")
             staged = both.tree
+        if leaves_traces:
+            note_reset(git)
     status = _merge_stash(git, found, now, staged, options)
     if found.untracked is not None:
         status |= _restore_untracked(git, found.untracked)

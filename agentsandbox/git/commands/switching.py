@@ -441,7 +441,8 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
     if not quiet and not before and head is not None and head != target.commit:
         _leave(git, head, target.commit)
     old_name = before.removeprefix("refs/heads/") if before else head or ""
-    message = f"checkout: moving from {old_name} to {target.name}"
+    moving = f"checkout: moving from {old_name} to {target.name}"
+    message = git.env.get("GIT_REFLOG_ACTION", moving)
     if target.branch:
         repository.refs.write_symbolic("HEAD", target.branch)
         repository.refs.log("HEAD", head or NULL, target.commit, message)
@@ -599,7 +600,10 @@ def _switch_to_new(
     )
     old_name = before.removeprefix("refs/heads/") if before else head or ""
     repository.refs.write_symbolic("HEAD", full)
-    repository.refs.log("HEAD", head or NULL, commit, f"checkout: moving from {old_name} to {name}")
+    moving = f"checkout: moving from {old_name} to {name}"
+    repository.refs.log(
+        "HEAD", head or NULL, commit, git.env.get("GIT_REFLOG_ACTION", moving)
+    )
     if not quiet:
         if exists and before == full:
             git.say(f"Reset branch '{name}'")

@@ -313,13 +313,16 @@ class DiffPrinter:
             return found
         if self.options.compact_summary:
             found.comment = _mode_comment(delta)
-        if delta.old_oid == delta.new_oid and delta.new_oid:
+        same = delta.old_oid == delta.new_oid != ""
+        if same and SUBMODULE in (delta.old_mode, delta.new_mode):
             return found
         before, after = self.sides(delta)
         if self.is_binary(delta, before, after):
             found.binary = True
-            if before != after:
+            if not same:  # git does not compare what it did not hash
                 found.added, found.deleted = len(after), len(before)
+            return found
+        if same:
             return found
         lines = self.options.line_diff()
         lines.context, lines.whole_functions = 0, False

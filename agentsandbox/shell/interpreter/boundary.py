@@ -16,7 +16,8 @@ from __future__ import annotations
 
 from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed
 from agentsandbox.kernel.budget import CANCELLED
-from agentsandbox.shell.interpreter.subshells import run_in_shell
+from agentsandbox.kernel.streams import encode
+from agentsandbox.shell.interpreter.ends import run_in_shell
 from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
@@ -47,7 +48,7 @@ def run_guarded(
             shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on
         )
         if scheduler.processes:
-            _settle(shell, jobs)
+            _settle(shell, jobs, log)
     except LimitReached as reached:
         limit = CANCELLED if scheduler.budget.cancelled else reached.limit
         status = _STATUSES.get(limit, 137)
@@ -112,12 +113,23 @@ def _forget_trace(error: BaseException) -> None:
             chain[-1].tb_next = None
 
 
-def _settle(shell: Shell, jobs: Jobs) -> None:
-    """Background jobs at the end of an execution, as the option `jobs` says."""
+def _settle(shell: Shell, jobs: Jobs, log: OutputLog) -> None:
+    """Background jobs at the end of an execution, as the option `jobs` says.
+
+    The script has ended, so what its jobs reach then is no limit of the script: it ends all of
+    them, and the next call can work.
+    """
     scheduler = shell.machine.scheduler
     if jobs == "kill":
         scheduler.kill_all()
     elif jobs == "wait":
         scheduler.block(lambda: not scheduler.processes)
     else:
-        scheduler.drain()
+        try:
+            scheduler.drain()
+        except LimitReached as reached:
+            if scheduler.budget.cancelled:
+                raise
+            scheduler.kill_all(elsewhere=False)
+            notice = f"sandbox: background jobs stopped by the limit '{reached.limit}' (D-limit)\n"
+            log.add_line(2, encode(notice))
