@@ -231,12 +231,13 @@ def test_patterns_that_are_built_at_run_time_are_known_and_flat() -> None:
     listed = {module for names in OPEN.values() for module in names.split()}
     of_scripts = {module for text, names in OPEN.items() if "scripts" in text for module in names.split()}
     wrong = []
+    pumped = set(chance.sample(list(found), min(len(found), 150)) if most else found)
     for (text, flags), (module, pattern) in found.items():
         if not module or (text, flags) in known or module.startswith(GUESTS):
             continue
         if module not in listed:
             wrong.append((module, text, "is compiled where no list says so"))
-        elif module not in of_scripts | COUNTED and text not in SHORT:
+        elif module not in of_scripts | COUNTED and text not in SHORT and (text, flags) in pumped:
             growth = worst(pattern)
             if growth.factor > STEEP:
                 wrong.append((module, text, repr(growth)))
