@@ -466,6 +466,8 @@ class MemoryFileSystem(Ledger):
     # content
 
     def open(self, path: str, mode: Mode = "r", *, permissions: int = 0o644) -> File:
+        if self.pay is not None:
+            self._pay()
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])
         if directory is not None:
