@@ -29,7 +29,7 @@ def file_entry(tree: Worktree, path: bytes, known: Entry | None = None) -> Entry
     info = tree.stat(path)
     if info is None or info.is_dir:
         return None
-    data = tree.read(path, info, known=known.oid if known else None)
+    data = tree.read(path, info, known=known.oid if known else None, warns=True)
     mode = mode_of(info, file_mode=tree.file_mode, known=known.mode if known else 0)
     return Entry(path, mode, tree.repository.objects.write("blob", data))
 

@@ -145,8 +145,8 @@ class Plan:
                 tree.remove(path)
                 fresh = Entry(path, mode, oid)
                 self.failed.append(path)
-            if known is not None and known.skips:
-                fresh.skips = True
+            if known is not None:
+                fresh.skips, fresh.assumed = known.skips, known.assumed
             index.set_replacing(fresh)
 
 

@@ -313,7 +313,7 @@ class _Adder:
             entry.intends = True
         else:
             try:
-                data = self.tree.read(name, info, known=known.oid if known else None)
+                data = self.tree.read(name, info, known=known.oid if known else None, warns=True)
             except OSError as error:
                 self.git.error(f'open("{decode(name)}"): {error.strerror}')
                 self.git.error(f"unable to index file '{decode(name)}'")

@@ -202,8 +202,10 @@ class _Maker:
         return write_index_tree(self.repository, made)
 
     def _work_tree(self) -> str:
-        changed = () if self.options.on("staged") else self.scan.changed
-        return worktree_tree(self.tree, self.index, changed)
+        if self.options.on("staged"):
+            return worktree_tree(self.tree, self.index, ())
+        removed = [delta.path for delta in self.staged if not delta.new_mode]  # if only there
+        return worktree_tree(self.tree, self.index, [*self.scan.changed, *removed])
 
     # afterwards
 

@@ -460,7 +460,7 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
             else:
                 git.say(f"Switched to branch '{target.name}'")
             _report_tracking(git, target.branch)
-    else:
+    elif target.name != "HEAD" or options.on("detach"):
         _detach(
             git,
             target,
@@ -769,7 +769,10 @@ def _restore(
                     continue
                 if path in unmerged and before is None:
                     continue
-                if staged or (known is not None and (known.mode, known.oid) == (mode, oid)):
+                stays = known is not None and (known.mode, known.oid) == (mode, oid)
+                if stays and known is not None:
+                    fresh.assumed = known.assumed
+                if staged or stays:
                     index.set_replacing(fresh)
             elif before is not None:
                 count += 0

@@ -74,6 +74,8 @@ class DiffPrinter:
         self.prefixes = prefixes
         self.prefix = self._relative_prefix()
         self._oids: dict[bytes, str] = {}
+        self._warned: set[bytes] = set()
+        """The files whose ends of lines were looked at."""
         self._drivers: dict[str, tuple[bool | None, FindFunction]] = {}
 
     @property
@@ -108,7 +110,11 @@ class DiffPrinter:
         if not oid:
             assert self.worktree is not None
             info = self.worktree.stat(path)
-            return b"" if info is None else self.worktree.read(path, info)
+            if info is None:
+                return b""
+            warns = path not in self._warned
+            self._warned.add(path)
+            return self.worktree.read(path, info, warns=warns, stores=False)
         try:
             return self.repository.objects.blob(oid)
         except CorruptObject as error:
