@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.shell.builtins import find_builtin
+from agentsandbox.shell.syntax.compound_nodes import (
+    ArithmeticFor,
+    Case,
+    Conditional,
+    Coproc,
+    For,
+    If,
+    While,
+)
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
-    ArithmeticFor,
     ArrayLiteral,
     Assignment,
     Background,
-    Case,
     Command,
     CommandList,
     CommandSubstitution,
-    Conditional,
-    Coproc,
     DoubleQuoted,
-    For,
     FunctionDefinition,
     Group,
     HereDocument,
-    If,
     Literal,
     Node,
     Parameter,
@@ -32,7 +35,6 @@ from agentsandbox.shell.syntax.nodes import (
     Redirection,
     SimpleCommand,
     Subshell,
-    While,
     Word,
 )
 from agentsandbox.shell.syntax.parser import parse

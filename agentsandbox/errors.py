@@ -203,7 +203,7 @@ class Killed(Unwind):
     """A signal ends a process with status 128 + `signal`, or the subshell `target` if not 0."""
 
     def __init__(self, signal: int, target: int = 0) -> None:
-        self.signal = signal
+        self.signal = int(signal)
         self.target = target
         super().__init__(signal)
 
@@ -236,7 +236,7 @@ class Exit(ControlFlow):
     """Ends the shell that it is raised in, with `status` (`exit`)."""
 
     def __init__(self, status: int = 0) -> None:
-        self.status = status
+        self.status = int(status)
         super().__init__(status)
 
 

@@ -7,8 +7,6 @@ for the sandbox or its caller.
 
 from __future__ import annotations
 
-from agentsandbox.errors import Unwind
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,7 +40,11 @@ def guarded(
             callback(*arguments, **options)
         except passes:
             raise
-        except (Exception, SystemExit, Unwind) as error:
+        except BaseException as error:
+            from agentsandbox.kernel.host_functions import passes_to_host
+
+            if passes_to_host(error):
+                raise
             if not failed:
                 import logging
 

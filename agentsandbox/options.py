@@ -7,8 +7,6 @@ given; `runtime/arguments.py` has the checks.
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from agentsandbox.limits import DEFAULT_LIMITS
 
 TYPE_CHECKING = False
@@ -16,6 +14,7 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from inspect import Signature
+    from types import MappingProxyType
     from typing import Any, Literal, TypedDict, Unpack
 
     from agentsandbox.contract.command import Command
@@ -61,6 +60,8 @@ if TYPE_CHECKING:
         clock: Callable[[], float] | None
         seed: int | None
 
+else:
+    MappingProxyType = type(type.__dict__)  # importing `types` for it would take a millisecond
 
 __all__ = [
     "DEFAULTS", "DEFAULT_OPTIONS", "KeywordSignature", "SandboxOptions", "all_commands",

@@ -9,6 +9,8 @@ A policy may be `async` (to ask a human): it is then awaited in the event loop o
 
 from __future__ import annotations
 
+from agentsandbox.kernel.host_functions import HostAnswer, ask_host
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -75,9 +77,9 @@ def as_rule(policy: Policy, before: Rule | None = None) -> Rule:
 
 def _ask(policy: Policy, shell: Shell, argv: Sequence[str], line: int) -> str | None:
     """Ask the policy about a command; return None to run it, otherwise the reason."""
-    answer = policy(request_of(shell, argv, line))
+    answer = ask_host(policy, request_of(shell, argv, line))
     if answer is not None and not isinstance(answer, (bool, str)):
-        answer = shell.machine.scheduler.await_(answer)
+        answer = shell.machine.scheduler.await_(HostAnswer(answer))
     return refusal_of(answer)
 
 

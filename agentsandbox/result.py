@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 from agentsandbox.errors import SandboxError
 from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import MappingProxyType
 
     from agentsandbox.errors import LimitName
+else:
+    MappingProxyType = type(type.__dict__)  # importing `types` for it would take a millisecond
 
 __all__ = ["ExecutionError", "ExecutionResult"]
 
@@ -20,7 +21,6 @@ SHOWN = 60
 
 HTML_SHOWN = 50_000
 """Characters of both streams together in a notebook."""
-
 
 _NO_PICTURES: Mapping[str, bytes] = MappingProxyType({})
 

@@ -214,7 +214,8 @@ class _Review(Turn):
     def _open(self, owner: GitOwner) -> HostView:
         from random import Random
 
-        from agentsandbox.contract.command import CommandContext, Host
+        from agentsandbox.contract.command import CommandContext
+        from agentsandbox.contract.host import Host
         from agentsandbox.git.host_view import HostView
         from agentsandbox.kernel.processes import Scheduler
         from agentsandbox.kernel.streams import Buffer, Null

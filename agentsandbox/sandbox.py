@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import functools
 import os
 import sys
 import time
@@ -11,6 +10,7 @@ from _thread import RLock
 from time import monotonic
 
 from agentsandbox.errors import ClosedError, MountError, PipeClosed, SandboxError
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.streams import encode
 from agentsandbox.options import DEFAULT_OPTIONS, KeywordSignature, SandboxOptions, check_identity
@@ -19,7 +19,7 @@ from agentsandbox.result import ExecutionResult
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal, Never, Unpack
+    from typing import Any, Never, Unpack
 
     from agentsandbox.contract.command import Command
     from agentsandbox.files import SandboxFiles
@@ -32,14 +32,14 @@ if TYPE_CHECKING:
     from agentsandbox.options import SandboxKeywords
     from agentsandbox.policy import Policy
     from agentsandbox.review import SandboxGit
+    from agentsandbox.runtime.event_loop import Channel
     from agentsandbox.runtime.observation import Observation
     from agentsandbox.runtime.session import Execution, Session
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
+    from agentsandbox.runtime.terms import State, Terms
     from agentsandbox.shell.interpreter.forks import Kept
     from agentsandbox.shell.interpreter.shell import Shell
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
-
-    State = Literal["keep", "discard", "new"]
 
 __all__ = ["Sandbox", "Snapshot", "Stats"]
 
@@ -359,16 +359,19 @@ class Sandbox:
             or on_command is not None or unknown
             or not (timeout is None or (type(timeout) in _NUMBERS and 0 < timeout < _LONG))
         ):  # fmt: skip
-            given = (stdin, timeout, env, cwd, args, state, on_output, on_command)
             from agentsandbox.runtime.arguments import check_call
+            from agentsandbox.runtime.terms import Terms
 
-            check_call(script, *given, unknown)
+            check_call(
+                script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown
+            )
+            terms = Terms(stdin, env, cwd, args, state, on_output, on_command)
+        else:
+            terms = None
         if on_command is not None or self._options.on_command is not None:
             self._refuse_async(on_command)
         with self._lock:
-            return self._execute(
-                script, stdin, timeout, env, cwd, args, state, on_output, on_command
-            )
+            return self._execute(script, timeout, terms)
 
     def _refuse_async(self, policy: Policy | None) -> None:
         """Refuse an asynchronous policy in an execution without an event loop."""
@@ -382,62 +385,56 @@ class Sandbox:
     def _execute(
         self,
         script: str,
-        stdin: str | bytes | HostInput | None,
         timeout: float | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        args: Sequence[str],
-        state: State,
-        on_output: Callable[[str, bytes], None] | None,
-        on_command: Policy | None,
+        terms: Terms | None,
         pause: Callable[..., Any] | None = None,
     ) -> ExecutionResult:
+        """Run a script in this thread's turn and remember its result."""
         if self._closed or self._running is not None or self._is_observed:
             self._refuse_use()
         session = self._shell_session or self._start()
-        if cwd is not None:
-            self._check_directory(session.logical_path(cwd), cwd)
-        if on_output is not None:
-            from agentsandbox.events import guarded
-
-            on_output = guarded(on_output, "on_output", passes=(PipeClosed,))
-        execution = session.call(
-            script, timeout, stdin, env, cwd, args, state, on_output, on_command, pause
-        )
-        observation = self._observation
-        if observation is None:
-            return self._run(execution)
-        before = self.snapshot()
-        result = self._run(execution)
-        self._is_observed = True
+        if terms is not None:
+            self._check_terms(session, terms)
+        before = None if self._observation is None else self.snapshot()
+        execution = self._running = session.call(script, timeout, terms, pause)
         try:
-            observation.executed(result, self.diff(before))
-        finally:
-            self._is_observed = False
-        return result
-
-    def _run(self, execution: Execution | IsolatedExecution) -> ExecutionResult:
-        """Run a prepared call and remember its result."""
-        self._running = execution
-        try:
-            return execution.run()
+            result = execution.run()
         finally:
             self._running = self._inherited = None
-            self._cwd = execution.session.cwd
+            if self._shell is None:
+                self._cwd = session.cwd
             if execution.result is not None:
-                self._record(execution.result, execution.log.size)
+                self._executions += 1
+                history = self._history
+                history.append(execution.result)
+                if len(history) > HISTORY:
+                    del history[0]
+                most = execution.log.limit
+                if execution.log.size > most >> 6:
+                    self._shorten_history(3 * most)
             if self._closed:  # `close` was called in the meantime
                 self._dispose()
+        if before is not None:
+            self._tell_observer(result, before)
+        return result
 
-    def _record(self, result: ExecutionResult, size: int) -> None:
-        """Remember the result of a call; its output has `size` bytes."""
-        self._executions += 1
-        self._history.append(result)
-        if len(self._history) > HISTORY:
-            del self._history[0]
-        most = self._options.limits.output_bytes
-        if size > most >> 6:
-            self._shorten_history(3 * most)
+    def _check_terms(self, session: Session | IsolatedSession, terms: Terms) -> None:
+        """Refuse a directory that is not there; errors of the host's function go to its log."""
+        if terms.cwd is not None:
+            self._check_directory(session.logical_path(terms.cwd), terms.cwd)
+        if terms.on_output is not None:
+            from agentsandbox.events import guarded
+
+            terms.on_output = guarded(terms.on_output, "on_output", passes=(PipeClosed,))
+
+    def _tell_observer(self, result: ExecutionResult, before: Snapshot) -> None:
+        """Tell the observer about a call; `before` has the files as they were."""
+        assert self._observation is not None
+        self._is_observed = True
+        try:
+            self._observation.executed(result, self.diff(before))
+        finally:
+            self._is_observed = False
 
     def _refuse_use(self) -> None:
         """Refuse to use the shell of a closed sandbox, or during an execution."""
@@ -493,10 +490,11 @@ class Sandbox:
         """
         from agentsandbox.runtime.arguments import check_call
         from agentsandbox.runtime.event_loop import drive
+        from agentsandbox.runtime.terms import Terms
 
         check_call(script, stdin, timeout, env, cwd, args, state, on_output, on_command, unknown)
-        given = (stdin, timeout, env, cwd, args, state, on_output, on_command)
-        return await drive(self, lambda pause: self._execute(script, *given, pause))
+        terms = Terms(stdin, env, cwd, args, state, on_output, on_command)
+        return await drive(self, lambda pause: self._execute(script, timeout, terms, pause))
 
     def stream(
         self,
@@ -519,13 +517,12 @@ class Sandbox:
         """
         from agentsandbox.runtime.arguments import check_call
         from agentsandbox.runtime.streaming import OutputStream
+        from agentsandbox.runtime.terms import Terms
 
         check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
         self._refuse_async(on_command)
-        given = (stdin, timeout, env, cwd, args, state)
-        return OutputStream(
-            self, lambda channel: self._execute(script, *given, channel.put, on_command)
-        )
+        terms = Terms(stdin, env, cwd, args, state, policy=on_command)
+        return OutputStream(self, lambda channel: self._streamed(script, timeout, terms, channel))
 
     def astream(
         self,
@@ -546,13 +543,26 @@ class Sandbox:
         """
         from agentsandbox.runtime.arguments import check_call
         from agentsandbox.runtime.streaming import AsyncOutputStream
+        from agentsandbox.runtime.terms import Terms
 
         check_call(script, stdin, timeout, env, cwd, args, state, None, on_command, unknown)
-        given = (stdin, timeout, env, cwd, args, state)
+        terms = Terms(stdin, env, cwd, args, state, policy=on_command)
         return AsyncOutputStream(
             self,
-            lambda channel: self._execute(script, *given, channel.put, on_command, channel.pause),
+            lambda channel: self._streamed(script, timeout, terms, channel, channel.pause),
         )
+
+    def _streamed(
+        self,
+        script: str,
+        timeout: float | None,
+        terms: Terms,
+        channel: Channel,
+        pause: Callable[..., Any] | None = None,
+    ) -> ExecutionResult:
+        """Execute for a stream, whose chunks go into the channel."""
+        terms.on_output = channel.put
+        return self._execute(script, timeout, terms, pause)
 
     def cancel(self) -> bool:
         """End the running script, and return whether there was one. Safe in any thread.
@@ -616,6 +626,7 @@ class Sandbox:
         from agentsandbox.runtime.session import Session
 
         options = self._options
+        own = options.own_commands()
         policy = None
         if options.on_command is not None:
             from agentsandbox.policy import as_rule
@@ -626,10 +637,8 @@ class Sandbox:
             limits=options.limits,
             clock=self._clock,
             seed=options.seed,
-            commands=options.own_commands(),
-            command_names=functools.partial(
-                _command_names, options.own_commands()
-            ),  # a method of ours would keep us alive
+            commands=own,
+            command_names=lambda: _command_names(own),  # a method of ours would keep us alive
             user=options.user,
             hostname=options.hostname,
             network=options.network,
@@ -822,7 +831,7 @@ def _new_filesystem(options: SandboxOptions, clock: Callable[[], float]) -> Memo
     return fs
 
 
-@functools.lru_cache(maxsize=64)
+@lru_cache(maxsize=64)
 def _shared_base(user: str, hostname: str, custom: tuple[str, ...]) -> FrozenTree:
     """Return the files of a new sandbox, shared by all sandboxes with the same arguments."""
     from agentsandbox.commands import names

@@ -85,7 +85,7 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("texts of known shapes", give("shell.interpreter.texts", "find_plan", None), "for ((i = 0; i < 3000; i++)); do eval \"echo 'a $i' b$i \\\"\\$i\\\"\"; done"),
     ("commands of known words", give("shell.syntax.parser", "match_known", None), NEW.format('if [ a = b ]; then echo x; elif [ \\"\\$x\\" = b ]; then echo \\"got \\$x\\" \\$y; elif [ -n \\"\\$x\\" ]; then cat f; else echo ok; fi')),
     ("words of known texts", forget_words, NEW.format("for x in a$i b 'c d'; do echo 'a $i' b$i \\\"\\$i\\\"; done; x=a$i; x=$x")),
-    ("texts of plain words", partial(put, "shell.interpreter.texts", "_PLAIN", ""), "for ((i = 0; i < 3000; i++)); do eval \"echo a b$i -$i\"; done"),
+    ("texts of plain words", partial(put, "shell.syntax.plain_commands", "PLAIN", ""), "for ((i = 0; i < 3000; i++)); do eval \"echo a b$i -$i\"; done"),
     ("tools found before", give("shell.interpreter.programs", "located_tool", None), LOOP.format("basename /a/$i").replace("20000", "3000")),
     ("awk: loop over fields", give("commands.awk.codegen", "field_loop", None), "awk '{for (i = 1; i <= NF; i++) c[$i]++} END {for (w in c) print c[w], w}' log.txt"),
     ("awk: arrays by number", give("commands.awk.expressions", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from random import Random
 
 from agentsandbox.commands import find_command, names
-from agentsandbox.contract.command import CommandContext, Host
+from agentsandbox.contract.command import CommandContext
+from agentsandbox.contract.host import Host
 from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.processes import Process, Scheduler

@@ -11,6 +11,7 @@ import bashlex
 import pytest
 
 from agentsandbox import ShellSyntaxError
+from agentsandbox.shell.syntax.compound_nodes import If, While
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     Background,
@@ -18,11 +19,9 @@ from agentsandbox.shell.syntax.nodes import (
     CommandList,
     FunctionDefinition,
     Group,
-    If,
     Pipeline,
     SimpleCommand,
     Subshell,
-    While,
 )
 from agentsandbox.shell.syntax.parser import parse
 from tests.record.cases import load

@@ -34,7 +34,7 @@ from agentsandbox import (
 from agentsandbox.events import CommandExecuted, SandboxEvent, SkillInvoked
 from agentsandbox.isolation.messages import LARGEST_HEAD, ProtocolError, Wire
 from agentsandbox.isolation.session import IsolatedSession
-from agentsandbox.isolation.supervisor import Worker
+from agentsandbox.isolation.supervisor import Nursery, Worker
 from agentsandbox.kernel.streams import BytesReader, ByteWriter
 
 
@@ -562,6 +562,18 @@ def assert_ends(pid: int) -> None:
 
 
 # a worker that is lost
+
+
+def test_workers_wait_in_advance_only_where_several_are_asked_for() -> None:
+    nursery = Nursery("")
+    try:
+        waiting = []
+        for _ in range(4):
+            nursery.worker(1 << 20).end()
+            waiting.append(len(nursery._spare))
+        assert waiting == [0, 1, 2, 2]
+    finally:
+        nursery.close()
 
 
 def test_a_killed_worker_costs_one_call(sandbox: Sandbox) -> None:

@@ -10,8 +10,9 @@ a package are its own: no other room imports them.
 
 from __future__ import annotations
 
-import functools
 import os
+
+from agentsandbox.kernel.caching import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ _OBJECTS = {"[": "bracket"}
 """The object of a command whose name is not one of Python's."""
 
 
-@functools.cache
+@lru_cache(maxsize=None)
 def _modules() -> dict[str, str]:
     """Return the module of each command, below this package, without importing one."""
     try:
@@ -81,7 +82,7 @@ def _modules() -> dict[str, str]:
     return found
 
 
-@functools.cache
+@lru_cache(maxsize=None)
 def names() -> frozenset[str]:
     """Return the names of all commands, without importing one."""
     return frozenset(name for name in _modules() if name != "[")
@@ -97,7 +98,7 @@ def find_command(name: str) -> Command | None:
     return _load(name) if name in _modules() else None
 
 
-@functools.cache
+@lru_cache(maxsize=None)
 def _load(name: str) -> Command:
     where = module_of(name)
     attribute = _OBJECTS.get(name, name)

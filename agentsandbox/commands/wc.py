@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import ByteReader
 
 _COLUMNS = ("lines", "words", "chars", "bytes", "max-line-length")
+_NOTHING = dict.fromkeys(_COLUMNS, 0)
+"""What was counted in one file, or in all of them, before anything was."""
 _OF_TEXT = frozenset(("words", "chars", "max-line-length"))
 _PAGE = 4096
 _PRINTABLE_AND_SPACE = bytes(range(9, 14)) + bytes(range(32, 127))
@@ -38,22 +40,6 @@ _UNLIKE_SPLIT = lazily("[\x1c-\x1f\x85\u2028\u2029\u2060]")
 _WORD = lazily(f"[^{_SPACES}]+")
 _PIECE = 1 << 16
 """Bytes whose words are counted in one go."""
-
-
-class _Counts:
-    """What was counted in one file, or in all of them."""
-
-    __slots__ = ("bytes", "chars", "lines", "longest", "words")
-
-    def __init__(self) -> None:
-        self.lines = self.words = self.chars = self.bytes = self.longest = 0
-
-    def add(self, other: _Counts) -> None:
-        self.lines += other.lines
-        self.words += other.words
-        self.chars += other.chars
-        self.bytes += other.bytes
-        self.longest = max(self.longest, other.longest)
 
 
 def _count_words(budget: Budget, block: bytes) -> int:
@@ -126,38 +112,42 @@ def _widest(budget: Budget, block: bytes) -> int:
     return widest
 
 
-def _count_bytewise(budget: Budget, block: bytes, wanted: Sequence[str], counts: _Counts) -> None:
+def _count_bytewise(
+    budget: Budget, block: bytes, wanted: Sequence[str], counts: dict[str, int]
+) -> None:
     """Count words and widths in the locale C, where only ASCII is printable."""
-    counts.chars += len(block)
+    counts["chars"] += len(block)
     if "words" in wanted:
-        counts.words += len(block.translate(None, _NEITHER).split())
+        counts["words"] += len(block.translate(None, _NEITHER).split())
     if "max-line-length" in wanted:
-        counts.longest = max(counts.longest, _widest(budget, block.translate(None, _BEYOND)))
+        widest = _widest(budget, block.translate(None, _BEYOND))
+        counts["max-line-length"] = max(counts["max-line-length"], widest)
 
 
-def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> _Counts:
-    counts = _Counts()
+def _count(ctx: CommandContext, source: ByteReader, wanted: Sequence[str]) -> dict[str, int]:
+    counts = _NOTHING.copy()
     if _OF_TEXT.isdisjoint(wanted):
         while block := source.read(4 * BLOCK):
             ctx.budget.step()
-            counts.bytes += len(block)
-            counts.lines += block.count(b"\n")
+            counts["bytes"] += len(block)
+            counts["lines"] += block.count(b"\n")
         return counts
     bytewise = ctx.is_bytewise()
     for block in line_blocks(ctx.budget, source):
-        counts.bytes += len(block)
-        counts.lines += block.count(b"\n")
+        counts["bytes"] += len(block)
+        counts["lines"] += block.count(b"\n")
         if bytewise and not block.isascii():
             ctx.budget.step(len(block) // 1024)
             _count_bytewise(ctx.budget, block, wanted, counts)
             continue
         if "words" in wanted:
-            counts.words += _count_words(ctx.budget, block)
+            counts["words"] += _count_words(ctx.budget, block)
         if "chars" in wanted:
-            counts.chars += _count_characters(block)
+            counts["chars"] += _count_characters(block)
         if "max-line-length" in wanted:
             ctx.budget.step(len(block) // 64)
-            counts.longest = max(counts.longest, _widest(ctx.budget, block))
+            widest = _widest(ctx.budget, block)
+            counts["max-line-length"] = max(counts["max-line-length"], widest)
     return counts
 
 
@@ -203,16 +193,13 @@ def _number_width(ctx: CommandContext, names: Sequence[str], wanted: Sequence[st
 
 
 def _write(
-    ctx: CommandContext, counts: _Counts, wanted: Sequence[str], width: int, name: str | None
+    ctx: CommandContext,
+    counts: dict[str, int],
+    wanted: Sequence[str],
+    width: int,
+    name: str | None,
 ) -> None:
-    numbers = {
-        "lines": counts.lines,
-        "words": counts.words,
-        "chars": counts.chars,
-        "bytes": counts.bytes,
-        "max-line-length": counts.longest,
-    }
-    shown = " ".join([f"{numbers[column]:{width}d}" for column in _COLUMNS if column in wanted])
+    shown = " ".join([f"{counts[column]:{width}d}" for column in wanted])
     if name is not None:
         shown += (
             f" {name}" if "\n" not in name else " " + "'" + name.replace("\n", "'$'\\n''") + "'"
@@ -252,7 +239,7 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
     wanted = [column for column in _COLUMNS if column in given] or ["lines", "words", "bytes"]
     names = args.operands or ["-"]
     width = _number_width(ctx, names, wanted)
-    total = _Counts()
+    total = _NOTHING.copy()
     for name in names:
         if not name:
             ctx.warn("invalid zero-length file name")
@@ -263,7 +250,7 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
             ctx.warn_os(
                 error, shown_name(name) if args.operands else quote_always("standard input")
             )
-            _write(ctx, _Counts(), wanted, width, name if args.operands else None)
+            _write(ctx, _NOTHING, wanted, width, name if args.operands else None)
             continue
         except OSError as error:
             ctx.warn_os(error, shown_name(name))
@@ -276,13 +263,14 @@ def wc(ctx: CommandContext, args: Arguments) -> int:
                 ctx.warn(
                     f"{name if args.operands else quote_always('standard input')}: {error.strerror}"
                 )
-                counts = _Counts()
+                counts = _NOTHING
         else:
-            counts = _Counts()
-            counts.bytes = size
+            counts = {**_NOTHING, "bytes": size}
         _write(ctx, counts, wanted, width, name if args.operands else None)
         if len(names) > 1:
-            total.add(counts)
+            for column in wanted:
+                added = total[column], counts[column]
+                total[column] = max(added) if column == "max-line-length" else sum(added)
     if len(names) > 1:
         _write(ctx, total, wanted, width, "total")
     return ctx.status

@@ -59,24 +59,36 @@ class Option:
 class Arguments:
     """A parsed command line: options in order, and operands."""
 
-    __slots__ = ("_counted", "_places", "given", "operands")
+    __slots__ = ("_asks", "_counted", "_places", "given", "operands")
 
     def __init__(self) -> None:
         self.given: list[tuple[str, str | None]] = []
         """(key, value) in the order given; the value is None for an option without one."""
         self.operands: list[str] = []
-        self._places: dict[str, list[int]] = {}
+        self._asks = False
+        """Whether options ask for help or the version."""
+        self._places: dict[str, list[int]] | None = None
         """The positions of each key in `given`, built when there are many: commands may ask
         often."""
         self._counted = 0
 
+    def _copy(self) -> Arguments:
+        twin = Arguments.__new__(Arguments)
+        twin.given = self.given.copy()
+        twin.operands = self.operands.copy()
+        twin._asks = self._asks
+        twin._places = None
+        twin._counted = 0
+        return twin
+
     def _indexed(self) -> dict[str, list[int]]:
-        if self._counted != len(self.given):
+        places = self._places
+        if places is None or self._counted != len(self.given):
             self._counted = len(self.given)
-            self._places = {}
+            places = self._places = {}
             for place, (key, _) in enumerate(self.given):
-                self._places.setdefault(key, []).append(place)
-        return self._places
+                places.setdefault(key, []).append(place)
+        return places
 
     def flag(self, key: str) -> bool:
         """Whether the option was given."""
@@ -166,7 +178,7 @@ class OptionParser:
         self.usage_status = usage_status
         self._wrong: list[str] = []
         """Errors in the words so far."""
-        self._parsed: dict[tuple[str, ...], tuple[list[tuple[str, str | None]], list[str]]] = {}
+        self._parsed: dict[tuple[str, ...], Arguments] = {}
         """Results for a few short command lines, because scripts repeat themselves."""
         for option in parse_usage(usage):
             for spelling in option.spellings:
@@ -188,19 +200,19 @@ class OptionParser:
         plain = not in_order and not posix
         known = self._parsed.get(line) if plain and len(line) < _SHORT_LINE else None
         if known is not None:
-            arguments = Arguments()
-            arguments.given = known[0].copy()
-            arguments.operands = known[1].copy()
-            return arguments
+            return known._copy()
         try:
             arguments = self._parse(words, in_order=in_order, permute=self.permute and not posix)
         except CommandError as error:
             error.message = f"\n{self.name}: ".join([*self._wrong, error.message])
             raise
+        given = arguments.given
+        if given:
+            arguments._asks = any(key in ("help", "version") for key, _ in given)
         if plain and len(line) < _SHORT_LINE and sum(map(len, line)) < _SHORT_TEXT:
             if len(self._parsed) >= _KEPT:
                 self._parsed.clear()
-            self._parsed[line] = arguments.given.copy(), arguments.operands.copy()
+            self._parsed[line] = arguments._copy()
         return arguments
 
     def _parse(self, words: Sequence[str], *, in_order: bool, permute: bool) -> Arguments:

@@ -27,6 +27,7 @@ from agentsandbox.git.ref_transactions import Change, change_refs
 from agentsandbox.git.refs import is_ref_name
 from agentsandbox.git.remotes import LocalPeer, Peer, Update, find_remote, say_remote, shallow_of
 from agentsandbox.git.repository import Repository, is_repository
+from agentsandbox.kernel.host_functions import ask_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -198,7 +199,7 @@ class FunctionPeer(Peer):
         pack, _ = make_pack(repository.objects, missing.names())
         changes = tuple(GitUpdate(update.name, update.old, update.new) for update in wanted)
         git.flush()
-        answer = self.function(GitPush(self.url, changes, pack))
+        answer = ask_host(self.function, GitPush(self.url, changes, pack))
         if answer is not None:
             reason = " ".join(str(answer).split()) or "refused by the host"
             for update in wanted:

@@ -71,6 +71,8 @@ class Worktree:
         self.attributes = Attributes(repository)
         self.file_mode = repository.config.flag("core.filemode", True)
         self._ignores: dict[bytes, list[IgnoreRule]] = {}
+        self._left_out: dict[bytes, str] | None = None
+        """Content of the files of rules that a sparse checkout leaves out."""
         self._base: list[list[IgnoreRule]] | None = None
         self.real: set[str] = {""}
 
@@ -199,13 +201,29 @@ class Worktree:
             if rules is None:
                 name = here + b"/.gitignore" if here else b".gitignore"
                 base = here + b"/" if here else b""
-                rules = self._ignores[here] = self._ignore_file(self.path(name), base, decode(name))
+                rules = self._ignore_file(self.path(name), base, decode(name))
+                if not rules and self.repository.is_sparse:
+                    rules = self._ignores_left_out(name, base)
+                self._ignores[here] = rules
             if rules:
                 levels.append(rules)
             if not here:
                 break
             here = here.rpartition(b"/")[0]
         return levels + self._base_levels()
+
+    def _ignores_left_out(self, name: bytes, base: bytes) -> list[IgnoreRule]:
+        """Return the rules of a file that a sparse checkout leaves out of the worktree."""
+        if self._left_out is None:
+            self._left_out = {
+                entry.path: entry.oid
+                for entry in self.repository.index()
+                if entry.skips and entry.path.rpartition(b"/")[2] == b".gitignore"
+            }
+        oid = self._left_out.get(name)
+        if oid is None:
+            return []
+        return parse_ignores(self.repository.objects.blob(oid), base, decode(name))
 
     def _base_levels(self) -> list[list[IgnoreRule]]:
         if self._base is None:
@@ -222,6 +240,7 @@ class Worktree:
     def use_own_ignores(self) -> None:
         """Let only the rules of files in the worktree hold, none of the repository or the user."""
         self._base = []
+        self._left_out = {}
 
     def add_ignores(self, levels: Iterable[list[IgnoreRule]]) -> None:
         """Add the rules of a command line, which are the strongest of the general ones."""

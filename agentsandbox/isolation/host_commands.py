@@ -15,11 +15,13 @@ from functools import partial
 from random import Random
 from time import time
 
-from agentsandbox.contract.command import CommandContext, Host
+from agentsandbox.contract.command import CommandContext
+from agentsandbox.contract.host import Host
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.isolation.messages import Message, ProtocolError, packed, unpacked
 from agentsandbox.isolation.proxies import Mounts
 from agentsandbox.kernel.fs.base import os_error
+from agentsandbox.kernel.host_functions import HostFailure
 from agentsandbox.kernel.processes import Scheduler
 from agentsandbox.kernel.streams import (
     ByteReader,
@@ -79,7 +81,7 @@ class HostCommands:
 
     def begin(self, message: Message) -> Answer:
         """Begin a command; return its first request, or its status."""
-        from greenlet import greenlet
+        from greenlet import GreenletExit, greenlet
 
         command = self._commands.get(message.text("name"))
         number = message.number("id")
@@ -93,7 +95,10 @@ class HostCommands:
         umask = message.number("umask", 0, 0o777)
 
         def body(_: object) -> Answer:
-            return self._run(command, called, words, cwd, env, umask)
+            try:
+                return self._run(command, called, words, cwd, env, umask)
+            except GreenletExit as error:  # it would be taken for what the greenlet returns
+                raise HostFailure("GreenletExit in a command of the host") from error
 
         started = greenlet(body)
         self._running[number] = started, started

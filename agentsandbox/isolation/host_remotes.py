@@ -17,6 +17,7 @@ from agentsandbox.git.offered import FolderPeer, Offer, host_repository
 from agentsandbox.git.offers import GitPush, GitUpdate
 from agentsandbox.git.remotes import Peer, change_shallow, say_remote, shallow_of
 from agentsandbox.isolation.messages import ProtocolError
+from agentsandbox.kernel.host_functions import ask_host
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -134,7 +135,7 @@ class HostRemotes:
         if not callable(function):
             raise ProtocolError("a remote that is no function")
         (pack,) = message.parts(1)
-        answer = function(GitPush(message.text("remote"), _updates(message), pack))
+        answer = ask_host(function, GitPush(message.text("remote"), _updates(message), pack))
         return {"answer": None if answer is None else str(answer)}, b""
 
 

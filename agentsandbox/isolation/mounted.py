@@ -12,7 +12,7 @@ import errno
 
 from agentsandbox.isolation.messages import ProtocolError
 from agentsandbox.kernel.fs.base import Timestamp, nanoseconds, os_error
-from agentsandbox.kernel.streams import InputError, OutputError, WriteOnlyError
+from agentsandbox.kernel.streams import InputError, OutputError, Stream, WriteOnlyError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -97,6 +97,8 @@ class MountedFiles:
         if len(self._files) >= MOST_OPEN:
             raise os_error(errno.EMFILE, path)
         file = filesystem.open(path, mode, permissions=permissions)
+        if not isinstance(file, Stream):
+            raise TypeError(f"the mount opened {path!r} as {type(file).__name__}, not as a file")
         self._last += 1
         self._files[self._last] = file
         return {"file": self._last, "unreadable": file.unreadable, "unwritable": file.unwritable}

@@ -100,7 +100,7 @@ def _warm_up() -> None:
     }  # fmt: skip
     session = new_session(fs, options, _midnight, None)
     for _ in range(2):
-        session.call(_WARM_UP, None, None, None, None, (), "keep", None, None, None).run()
+        session.call(_WARM_UP, None).run()
     session.close()
 
 

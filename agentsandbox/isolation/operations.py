@@ -24,7 +24,8 @@ from collections import deque
 from random import Random
 from time import time
 
-from agentsandbox.contract.command import CommandContext, Host
+from agentsandbox.contract.command import CommandContext
+from agentsandbox.contract.host import Host
 from agentsandbox.errors import CommandError, PipeClosed
 from agentsandbox.isolation.messages import ProtocolError
 from agentsandbox.kernel.budget import Budget

@@ -8,6 +8,7 @@ import select
 
 from agentsandbox.errors import CommandError
 from agentsandbox.isolation.operations import LONGEST
+from agentsandbox.kernel.host_functions import HostFailure
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
         wire: Wire
 
         def take(self) -> Message: ...
-
-
-class HostFailure(Exception):
-    """A function of the host raised; the host has logged it, and the script ends with status 70."""
 
 
 class Relay:

@@ -18,21 +18,23 @@ import posixpath
 from array import array
 from time import monotonic
 
-from agentsandbox.errors import LimitReached, PipeClosed, SandboxError, Unwind
+from agentsandbox.errors import LimitReached, PipeClosed, SandboxError
 from agentsandbox.host_input import HostInput
 from agentsandbox.isolation.messages import ProtocolError, packed, unpacked
 from agentsandbox.isolation.mounted import MountedFiles
 from agentsandbox.isolation.supervisor import Nursery, Worker, check_available, nursery
 from agentsandbox.kernel.budget import CANCELLED, Budget
 from agentsandbox.kernel.fs.deltas import DeltaError, difference, patched
+from agentsandbox.kernel.host_functions import first_time, passes_to_host
 from agentsandbox.kernel.streams import BLOCK, OutputLog, decode, encode
 from agentsandbox.policy import CommandRequest, refusal_of
 from agentsandbox.result import ExecutionResult
+from agentsandbox.runtime.terms import Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Literal
+    from typing import Any
 
     from agentsandbox.errors import LimitName
     from agentsandbox.isolation.host_commands import HostCommands
@@ -42,7 +44,6 @@ if TYPE_CHECKING:
     from agentsandbox.options import SandboxOptions
     from agentsandbox.policy import Policy
 
-    Call = Literal["keep", "discard", "new"]
     Pause = Callable[..., Any]
 
 GRACE = 1.0
@@ -148,16 +149,13 @@ class IsolatedSession:
         self,
         script: str,
         timeout: float | None,
-        stdin: str | bytes | HostInput | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        args: Sequence[str],
-        state: Call,
-        on_output: Callable[[str, bytes], None] | None,
-        policy: Policy | None,
-        pause: Pause | None,
+        terms: Terms | None = None,
+        pause: Pause | None = None,
     ) -> IsolatedExecution:
         """Return a call of a script, as `Session.call` does."""
+        if terms is None:
+            terms = Terms()
+        stdin, env, policy, on_output = terms.stdin, terms.env, terms.policy, terms.on_output
         data, source = b"", None
         if isinstance(stdin, str):
             data = encode(stdin)
@@ -169,9 +167,9 @@ class IsolatedSession:
             "timeout": timeout,
             "stdin": "asked" if source is not None else stdin is not None,
             "env": None if env is None else dict(env),
-            "cwd": cwd,
-            "args": list(args),
-            "state": state,
+            "cwd": terms.cwd,
+            "args": list(terms.args),
+            "state": terms.state,
             "live": on_output is not None,
             "policy": policy is not None or bool(self.policies),
         }
@@ -180,7 +178,7 @@ class IsolatedSession:
 
     def _ask(self) -> None:
         """Run an empty script, to learn from a worker what only it knows."""
-        self.call("", None, None, None, None, (), "discard", None, None, None).run()
+        self.call("", None, Terms(state="discard")).run()
 
     def confinement(self) -> Mapping[str, str]:
         """Return what the worker says is in force."""
@@ -298,7 +296,7 @@ class IsolatedSession:
         now = self.fs.snapshot()
         mounts = [[path, self.mounted.number_of(fs)] for path, fs in now.mounted]
         if self.synced is None:
-            now_there = None if self.clock is None else self.clock()
+            now_there = None if self.clock is None else first_time(self.clock)
             setup = {**self.setup(), "cwd": self.cwd, "now": now_there, "mounts": mounts}
             large: list[bytes] = []
             delta = difference(None, now, large)
@@ -583,14 +581,20 @@ class IsolatedExecution:
             verdict = _VERDICT_CLOSED
         except ProtocolError:
             raise
-        except (Exception, SystemExit, GeneratorExit, Unwind) as error:  # noqa: BLE001
+        except BaseException as error:
+            if passes_to_host(error):
+                raise
             if isinstance(error, LimitReached) and self.budget.cancelled:
                 verdict = _VERDICT_ENDED
             else:
                 verdict = _VERDICT_FAILED
                 _log("a function of the host raised during an isolated script", error=error)
         moved = 0.0 if self.budget.cancelled else self.budget.deadline - deadline
-        self._send_answer(worker, moved, answer, verdict)
+        try:
+            self._send_answer(worker, moved, answer, verdict)
+        except (TypeError, ValueError, RecursionError) as error:  # before a byte is sent
+            _log("a function of the host returned what is no plain value", error=error)
+            self._send_answer(worker, moved, {}, _VERDICT_FAILED)
 
     def _send_answer(
         self, worker: Worker, moved: float, answer: dict[str, Any], verdict: str
@@ -612,7 +616,7 @@ class IsolatedExecution:
         clock = self.session.clock
         if clock is None:
             raise ProtocolError("asks for a clock that there is not")
-        return {"now": clock()}
+        return {"now": float(clock())}
 
     def _mounted(self, message: Message) -> dict[str, Any]:
         return self.session.mounted.answer(message)

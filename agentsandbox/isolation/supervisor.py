@@ -43,7 +43,8 @@ PATIENCE = 5.0
 """Seconds that one message may take, besides the time for its size."""
 
 SPARE = 2
-"""Workers that wait in advance."""
+"""Workers that wait in advance in a host that has asked for several; one that has a single sandbox
+needs none."""
 
 MOST_IDLE = 32
 """Workers that rest between two calls of their sandboxes."""
@@ -126,6 +127,8 @@ class Nursery:
         self._owner = os.getpid()
         self._lock = threading.RLock()
         self._spare: deque[Wire] = deque()
+        self._given = 0
+        """Workers that were handed out."""
         self._idle: OrderedDict[int, weakref.ref[Resting]] = OrderedDict()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         with theirs:
@@ -151,12 +154,14 @@ class Nursery:
         """Return a new worker; `largest` is the largest message that it may send."""
         with self._lock:
             for _ in range(2 * SPARE + 2):
-                while len(self._spare) <= SPARE:
+                while len(self._spare) <= min(SPARE, self._given):
                     self._order()
                 connection = self._spare.popleft()
                 wire = Wire(connection.socket, largest, PATIENCE)
                 try:
-                    return Worker(wire, wire.receive().number("pid", 1))
+                    worker = Worker(wire, wire.receive().number("pid", 1))
+                    self._given += 1
+                    return worker
                 except (ProtocolError, OSError):  # it was killed while it waited
                     wire.close()
         raise SandboxError("isolation='process': no worker can be started")

@@ -28,18 +28,20 @@ from agentsandbox.isolation.host_network import RemoteNetwork, worker_policy
 from agentsandbox.isolation.host_remotes import worker_remotes
 from agentsandbox.isolation.messages import ProtocolError, Wire, packed, unpacked
 from agentsandbox.isolation.proxies import Mounts, RemoteInput
-from agentsandbox.isolation.relay import HostFailure, Relay
+from agentsandbox.isolation.relay import Relay
 from agentsandbox.isolation.states import PARTS, Saver, loaded
 from agentsandbox.isolation.stubs import stub
 from agentsandbox.kernel.budget import CANCELLED
 from agentsandbox.kernel.fs.deltas import difference, patched
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.fs.nodes import number_from
+from agentsandbox.kernel.host_functions import HostFailure
 from agentsandbox.kernel.streams import decode
 from agentsandbox.limits import Limits
 from agentsandbox.options import all_commands
 from agentsandbox.policy import request_of
 from agentsandbox.runtime.session import Session
+from agentsandbox.runtime.terms import Terms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -184,18 +186,17 @@ class Worker:
         source: bytes | HostInput | None = stdin if head["stdin"] else None
         if head["stdin"] == "asked":
             source = RemoteInput(self._ask)
-        execution = session.execution(
-            decode(script),
-            head["timeout"],
+        terms = Terms(
             source,
             head["env"],
             head["cwd"],
             head["args"],
             head["state"],
             self._write if head["live"] else None,
-            self._rule if head["policy"] else None,
-            self.relay.pause if self.relay.pending else None,
+            rule=self._rule if head["policy"] else None,
         )
+        pause = self.relay.pause if self.relay.pending else None
+        execution = session.call(decode(script), head["timeout"], terms, pause)
         result = execution.run()
         unread = source._unread() if isinstance(source, RemoteInput) else b""
         self._send_result(result, unread, live=head["live"])

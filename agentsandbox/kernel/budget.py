@@ -81,6 +81,7 @@ class Budget:
 
     Hot loops write `budget.left -= 1; if budget.left < 0: budget.tick()`.
 
+    began      the time at which the execution began, by `monotonic`
     left       steps until the next look at the clock
     depth      current level of nesting
     stack_end  the level from which code must call `enter`
@@ -99,7 +100,8 @@ class Budget:
     """
 
     __slots__ = (
-        "_rest", "accounts", "called", "cancelled", "deadline", "depth", "fresh", "input", "larges",
+        "_first_levels", "_rest", "accounts", "began", "called", "cancelled", "deadline", "depth",
+        "fresh", "input", "larges",
         "left", "limits", "made", "max_depth", "rest", "spent", "stack_end", "turn", "value_bytes",
         "wake", "whole",
     )  # fmt: skip
@@ -114,6 +116,7 @@ class Budget:
         self.limits = limits
         self.value_bytes = limits.value_bytes
         self.max_depth = limits.depth
+        self._first_levels = min(limits.depth, FIRST_LEVELS)
         self.fresh: Callable[[Callable[[], Any]], Any] | None = None
         self.wake: Callable[[], object] | None = None
         self.turn: Callable[[], None] | None = None
@@ -127,13 +130,12 @@ class Budget:
         limits = self.limits
         # In this order `min` ignores a timeout that is NaN.
         seconds = limits.timeout if timeout is None else min(limits.timeout, timeout)
-        self.deadline = monotonic() + seconds
+        self.began = began = monotonic()
+        self.deadline = began + seconds
         self.left = SLICE
-        self.spent = 0
-        self.depth = 0
-        self.stack_end = min(limits.depth, FIRST_LEVELS)
+        self.depth = self.spent = self.made = self.larges = 0
+        self.stack_end = self._first_levels
         self.cancelled = self.called = self.whole = False
-        self.made = self.larges = 0
         self.input: Held | None = None
 
     def tick(self) -> None:
@@ -284,7 +286,7 @@ class Budget:
     def begin_stack(self) -> None:
         """Count nesting from zero: a process begins on a stack of its own."""
         self.depth = 0
-        self.stack_end = min(self.max_depth, FIRST_LEVELS)
+        self.stack_end = self._first_levels
 
     def enter(self, level: Callable[[], T]) -> T:
         """Return `level()`, which enters a level of nesting, on a fresh stack.

@@ -7,17 +7,50 @@ Results for long strings are not kept: a few hundred of them would fill the host
 
 from __future__ import annotations
 
-import functools
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Hashable
+    from functools import lru_cache
     from typing import Any, Concatenate, ParamSpec, TypeVar
 
     T = TypeVar("T", bound="str | tuple[str, ...]")
     P = ParamSpec("P")
     R = TypeVar("R")
+else:
+    # Importing `functools` takes as long as a fifth of the shell: it needs `collections`. Its cache
+    # is written in C, in the module below it.
+    try:
+        from _functools import _lru_cache_wrapper
+    except ImportError:  # a Python that has it elsewhere
+        from functools import lru_cache
+    else:
+
+        def lru_cache(maxsize):
+            """Cache like `functools.lru_cache`."""
+
+            def decorate(function):
+                cached = _lru_cache_wrapper(function, maxsize, False, _figures)
+                _name_like(cached, function)
+                return cached
+
+            return decorate
+
+
+__all__ = ["LONGEST", "Kept", "cache_short", "compile_pattern", "lru_cache"]
+
+
+def _figures(*figures: int) -> tuple[int, ...]:
+    """Return what a cache says of itself: hits, misses, its size at most and now."""
+    return figures
+
+
+def _name_like(wrapper: Any, function: Any) -> None:
+    """Give a wrapper the names and the docstring of what it wraps."""
+    wrapper.__module__, wrapper.__doc__ = function.__module__, function.__doc__
+    wrapper.__name__, wrapper.__qualname__ = function.__name__, function.__qualname__
+    wrapper.__wrapped__ = function
+
 
 LONGEST = 2048
 """Longest string whose result is kept, in characters."""
@@ -29,7 +62,7 @@ def cache_short(
     """Cache like `functools.lru_cache` a function whose first argument is a string or several."""
 
     def decorate(function: Callable[Concatenate[T, P], R]) -> Callable[Concatenate[T, P], R]:
-        cached = functools.lru_cache(maxsize=maxsize)(function)
+        cached = lru_cache(maxsize=maxsize)(function)
 
         def choose(text: T, /, *args: P.args, **kwargs: P.kwargs) -> R:
             length = len(text) if isinstance(text, str) else sum(map(len, text))
@@ -37,7 +70,8 @@ def cache_short(
                 return function(text, *args, **kwargs)
             return cached(text, *args, **kwargs)  # type: ignore[arg-type]
 
-        return functools.update_wrapper(choose, function)
+        _name_like(choose, function)
+        return choose
 
     return decorate
 

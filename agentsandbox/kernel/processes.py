@@ -28,7 +28,7 @@ from _thread import TIMEOUT_MAX, allocate_lock, get_ident
 from time import monotonic
 
 from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClosed
-from agentsandbox.kernel.budget import FIRST_LEVELS
+from agentsandbox.kernel.budget import FIRST_LEVELS, SLICE
 from agentsandbox.kernel.stacks import Stacks
 
 TYPE_CHECKING = False
@@ -69,6 +69,12 @@ EVENT_LOOP_SECONDS = 0.005
 
 DRAIN_SECONDS = 1.0
 """How long background jobs compute at most after the end of a script."""
+
+MOST_BUSY = 64
+"""The largest number of background jobs that still compute after the end of a script."""
+
+MOST_BLOCKS = 2000
+"""How many `finally` blocks of a process that is ended may wait."""
 
 MAX_PROCESSES = 256
 ROOM_SECONDS = 15.0
@@ -169,13 +175,16 @@ class Scheduler:
     """
 
     __slots__ = (
-        "__weakref__", "_outside", "_stacks", "_yielded", "budget", "closing", "current",
+        "__weakref__", "_attached", "_drains", "_outside", "_stacks", "_yielded", "budget",
+        "closing", "current",
         "deferred", "elsewhere", "failure", "gate", "is_running", "last_pid", "main", "pause",
         "processes",
     )  # fmt: skip
 
     def __init__(self, budget: Budget, first_pid: int = 1000) -> None:
         self.budget = budget
+        self._attached: Budget | None = None
+        """The budget that asks this scheduler: that of the first execution."""
         self.main = Process(first_pid, "bash")
         self.current = self.main
         self.processes: list[Process] = []
@@ -188,7 +197,7 @@ class Scheduler:
         self.pause: Callable[[float | None, Awaitable[Any] | None], Any] | None = None
         """The event loop's driver: waits for seconds or an awaitable, and returns the awaited
         value."""
-        self.closing = self.is_running = False
+        self.closing = self.is_running = self._drains = False
         self._outside = 0
         """Processes that wait for other threads."""
         self.gate: LockType | None = None
@@ -205,19 +214,17 @@ class Scheduler:
 
     def begin(self, budget: Budget) -> None:
         """Begin an execution on the calling stack."""
-        self.budget = budget
+        if budget is not self._attached:
+            self._attached = self.budget = budget
+            budget.turn = self.turn
+            budget.fresh = self._on_fresh_stack
+        budget.rest = None if self.pause is None else self.rest
         self.is_running = True
-        budget.turn = self.turn
-        budget.rest = self.rest if self.pause is not None else None
-        budget.fresh = self._on_fresh_stack
-        main = self.main
-        main.status = None
-        main.signals.clear()
-        main._ready = main._wake = None
-        self.current = main
-        self.failure = None
-        self._yielded = monotonic()
-        main._greenlet = None
+        self.current = main = self.main
+        if main.signals:
+            main.signals.clear()
+        main.status = main._ready = main._wake = main._greenlet = self.failure = None
+        self._yielded = budget.began
         if self.deferred:  # what a job has announced is its own; the rest was interrupted
             self.deferred = [
                 each
@@ -277,21 +284,39 @@ class Scheduler:
     ) -> Process:
         """Return a new process, which runs when another one next gives way.
 
-        `give_up` frees what `run` would free at its end. It is called if a signal kills the process
-        before it begins.
+        `give_up` frees what `run` would free at its end. It is called if no process comes of it, or
+        if a signal kills the process before it begins.
         """
         starter = self.current
+        try:
+            self._find_place(starter)
+        except BaseException:
+            if give_up is not None:
+                give_up()
+            raise
+        return self._launch(run, name, pid, starter, give_up)
+
+    def _find_place(self, starter: Process) -> None:
+        """Let others run if the table is full or nearly so, until a process may be added.
+
+        LimitReached if no place becomes free, or if too many processes have started one another.
+        """
+        if starter.generation >= self.budget.max_depth:
+            raise LimitReached("depth")
         if len(self.processes) >= MAX_PROCESSES - (MAX_PROCESSES >> min(starter.generation, 7) + 1):
             self._give_way(starter)
-            if len(self.processes) >= MAX_PROCESSES:
-                self._make_room()
-        return self._launch(run, name, pid, give_up)
+            if not self.has_room():
+                try:
+                    self.block(self.has_room)
+                finally:
+                    starter._ready = None  # also if a trap interrupts it
 
     def _launch(
         self,
         run: Callable[[], int],
         name: str,
-        pid: int | None = None,
+        pid: int | None,
+        starter: Process,
         give_up: Callable[[], None] | None = None,
     ) -> Process:
         from greenlet import getcurrent, greenlet
@@ -299,17 +324,18 @@ class Scheduler:
         if self.main._greenlet is None:
             self.main._greenlet = getcurrent()
         process = Process(self.new_pid() if pid is None else pid, name)
-        process.blocked, process.niceness = self.current.blocked, self.current.niceness
-        process.generation = self.current.generation + 1
+        process.blocked, process.niceness = starter.blocked, starter.niceness
+        process.generation = starter.generation + 1
 
-        # started by the end of another one, it is given that one's result
-        def body(_: object = None) -> None:
-            try:
-                self._run(process, run, give_up)
-            finally:
-                following = self._choose(process)
+        # it is given the result of another one that ended
+        def body(_: object = None) -> object:
+            self._run(process, run, give_up)
+            self.current = following = self._choose(process)
+            if following is self.main:
                 getcurrent().parent = following._greenlet  # type: ignore[assignment]
-                self.current = following
+                return None
+            getcurrent().parent = self._further_stacks().starter()
+            return following._greenlet, None
 
         # one parent for all, so that no cycle can arise
         process._greenlet = greenlet(body, self.main._greenlet)
@@ -329,26 +355,15 @@ class Scheduler:
                 self._switch(self._earliest(other, now))
                 self._deliver(process)
 
-    def _make_room(self) -> None:
-        """Let others run until one has ended; LimitReached if all of them wait for each other, or
-        for a time that is more than `ROOM_SECONDS` away.
-        """
-        process = self.current
-        while len(self.processes) >= MAX_PROCESSES:
-            now = monotonic()
-            others = [other for other in self._others(process) if other is not self.main]
-            ready = [other for other in others if other._runnable(now)]
-            if not ready:
-                if not any(other._wakes_before(now + ROOM_SECONDS) for other in others):
-                    raise LimitReached("processes")
-                self._idle(others)
-                self.budget.check_time()
-                self._deliver(process)
-                continue
-            self.budget.step()
-            process._ready = process._wake = None
-            self._switch(self._earliest(ready[0], now))
-            self._deliver(process)
+    def has_room(self) -> bool:
+        """Whether the table has a place for one more process."""
+        return len(self.processes) < MAX_PROCESSES
+
+    def is_crowded(self) -> bool:
+        """Whether a process waits for a place in the table, which is full."""
+        return not self.has_room() and any(
+            process._ready == self.has_room for process in (self.main, *self.processes)
+        )
 
     def _run(
         self, process: Process, run: Callable[[], int], give_up: Callable[[], None] | None
@@ -442,7 +457,7 @@ class Scheduler:
         self._deliver(process)
         if self.processes:
             now = monotonic()
-            others = self._others(process)
+            others = [self.main] if self._drains else self._others(process)
             for other in others:
                 if other._runnable(now):
                     process._ready = process._wake = None
@@ -535,13 +550,13 @@ class Scheduler:
             if process.status is None and process._runnable(now):
                 return process
             deferred = self._startable()
-            if deferred is not None:
+            if deferred is not None and self.has_room():
                 self.deferred.remove(deferred)
-                if len(self.processes) >= MAX_PROCESSES:
-                    self._make_room()
-                deferred.process = self._launch(deferred.run, deferred.name, deferred.pid or None)
+                deferred.process = self._launch(
+                    deferred.run, deferred.name, deferred.pid or None, deferred.owner
+                )
                 continue
-            self._idle([self.main, *self.processes])
+            self._idle(deferred is not None)
 
     def _startable(self) -> Deferred | None:
         """Return the deferred work that was announced last by a process of this thread."""
@@ -561,18 +576,33 @@ class Scheduler:
             for process in self.processes
             if process._wake is not None and now >= process._wake and not process.stopped
         ]
-        return min(due, key=lambda process: process._wake or 0.0)
+        return min(due, key=lambda process: process._wake or 0.0, default=found)
 
-    def _idle(self, everyone: list[Process]) -> None:
+    def _idle(self, lacks_room: bool) -> None:
+        """Sleep until a process can run; note as the failure that none of them ever can.
+
+        `lacks_room` says that deferred work waits for a place. A process that waits for one does so
+        only while another one may end within `ROOM_SECONDS`.
+        """
         wakes = [
             process._wake
-            for process in everyone
+            for process in (self.main, *self.processes)
             if process._wake is not None and not process.stopped
         ]
         remaining = self.budget.remaining()
-        if not wakes and not self._outside:
-            self.failure = LimitReached("timeout", "every process waits for another one")
-            return
+        if not self._outside:
+            if self.is_crowded():
+                soon = monotonic() + ROOM_SECONDS
+                if not any(process._wakes_before(soon) for process in self.processes):
+                    self.failure = LimitReached("processes")
+                    return
+            if not wakes:
+                self.failure = (
+                    LimitReached("processes")
+                    if lacks_room
+                    else LimitReached("timeout", "every process waits for another one")
+                )
+                return
         seconds = remaining
         if wakes:
             seconds = min(max(0.0, min(wakes) - monotonic()), remaining)
@@ -614,27 +644,54 @@ class Scheduler:
     # ending
 
     def drain(self, slices: int = 100) -> None:
-        """Run for at most `slices` turns what can run without waiting, before an execution ends.
+        """Run what can run without waiting, before an execution ends.
 
-        A job that computes without end uses up `DRAIN_SECONDS`, or half of the time that is left.
+        Jobs that compute without end do so for `slices` slices of steps in all, for
+        `DRAIN_SECONDS`, or for half of the time that is left, whatever comes first. LimitReached if
+        they are overrun then.
         """
         end = monotonic() + min(DRAIN_SECONDS, self.budget.remaining() / 2)
-        for _ in range(slices):
-            now = monotonic()
-            if not self.processes or now > end:
-                return
-            for other in self.processes:
-                if other._runnable(now):
-                    self.main._ready = None
-                    self._switch(self._earliest(other, now))
-                    self._deliver(self.main)
-                    break
-            else:
-                return
+        steps = self.budget.spent + slices * SLICE
+        self._drains = True
+        try:
+            while self._run_each(end, steps):
+                pass
+        finally:
+            self._drains = False
+        if self.is_overrun():
+            raise LimitReached("processes")
 
-    def kill_all(self, *, jobs: bool = True) -> None:
-        """End all other processes with their `finally` blocks; background jobs only if `jobs`."""
-        if jobs:
+    def is_overrun(self) -> bool:
+        """Whether the jobs would let the next call do little: as after a fork bomb.
+
+        A process waits for a place, or more than `MOST_BUSY` compute.
+        """
+        if len(self.processes) <= MOST_BUSY:
+            return False
+        now = monotonic()
+        busy = [process for process in self.processes if process._runnable(now)]
+        return len(busy) > MOST_BUSY or self.is_crowded()
+
+    def _run_each(self, end: float, steps: int) -> bool:
+        """Give each process that can run a turn; return False if none can, or at the end."""
+        ran = False
+        for other in self.processes.copy():
+            now = monotonic()
+            if other.status is None and other._runnable(now):
+                if now > end or self.budget.spent > steps:
+                    return False
+                ran = True
+                self.main._ready = None
+                self._switch(self._earliest(other, now))
+                self._deliver(self.main)
+        return ran
+
+    def kill_all(self, *, jobs: bool = True, elsewhere: bool = True) -> None:
+        """End all other processes with their `finally` blocks; background jobs only if `jobs`.
+
+        With `elsewhere` the jobs of other threads end as well, without these blocks.
+        """
+        if jobs and elsewhere:
             for process in self.elsewhere:
                 process.status = 137 if process.status is None else process.status
             self.elsewhere.clear()
@@ -648,15 +705,17 @@ class Scheduler:
         self.closing = True
         try:
             for process in doomed:
-                if (
-                    process._greenlet is not None
-                    and not process._greenlet.dead
-                    and process.thread == here
-                ):
-                    self.current = process
-                    if not process._greenlet:  # it never began
-                        process._greenlet.parent = self.main._greenlet
-                    process._greenlet.throw(GreenletExit)
+                if process.thread == here:
+                    # a `finally` block that waits comes back here; what stayed suspended would
+                    # never be freed
+                    for _ in range(MOST_BLOCKS):
+                        stack = process._greenlet
+                        if stack is None or stack.dead:
+                            break
+                        self.current = process
+                        if not stack:  # it never began
+                            stack.parent = self.main._greenlet
+                        stack.throw(GreenletExit)
                 process.status = 137 if process.status is None else process.status
         finally:
             self.closing = False

@@ -79,12 +79,24 @@ class Stacks:
 
         The starter starts it, so it begins with the starter's count of frames.
         """
-        from greenlet import greenlet
+        return self.starter().switch((new, value))
 
+    def starter(self) -> greenlet:
+        """Return the greenlet that switches to `new` with `value` when it gets (new, value).
+
+        A greenlet that ends has it as its parent and returns such a pair. It must not be followed
+        directly: that one would begin where it ends, further down the C stack each time, and each
+        that ended would keep its successor.
+        """
         starter = self._starter
         if starter is None:
-            starter = self._starter = greenlet(_start_others)
-        return starter.switch((new, value))
+            from greenlet import getcurrent, greenlet
+
+            root = getcurrent()
+            while root.parent is not None:
+                root = root.parent
+            starter = self._starter = greenlet(_start_others, root)
+        return starter
 
     def close(self) -> None:
         """End the stacks that wait for a task."""

@@ -609,6 +609,18 @@ class PipeReader(Stream):
             pipe.close_reader()
 
 
+def open_pipe(scheduler: Waiting) -> tuple[Pipe, PipeReader]:
+    """Return the two ends of a new pipe, in half the time of the two constructors."""
+    pipe = Pipe.__new__(Pipe)
+    pipe.scheduler = scheduler
+    pipe._chunks = []
+    pipe._position = pipe._size = 0
+    reader = PipeReader.__new__(PipeReader)
+    reader.pipe = pipe
+    pipe.references = pipe.readers = reader.references = 1
+    return pipe, reader
+
+
 class BothEnds(PipeReader):
     """A pipe opened for reading and writing (`<> <(…)`): it has no end while this is open."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import sys
 
+from agentsandbox.kernel.host_functions import HostAnswer, ask_host
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.network.messages import Request, Response, response_of
 
@@ -25,18 +26,19 @@ def answer_of(
 ) -> Response:
     """Return the response of a function, or of a WSGI or ASGI application.
 
-    `wait` returns what an awaitable returns. Errors of the function are not caught.
+    `wait` returns what an awaitable returns. Errors of the function end
+    the script.
     """
     kind = _PARAMETERS.get(_required(handler))
     if kind == "WSGI":
-        return _call_wsgi(handler, request)
+        return ask_host(_call_wsgi, handler, request)
     if kind == "ASGI":
         sent: list[dict[str, Any]] = []
-        wait(_call_asgi(handler, request, sent))
+        wait(HostAnswer(_call_asgi(handler, request, sent)))
         return _asgi_response(sent)
-    value = handler(request)
+    value = ask_host(handler, request)
     if hasattr(value, "__await__"):
-        value = wait(value)
+        value = wait(HostAnswer(value))
     return response_of(value)
 
 

@@ -169,7 +169,10 @@ class Outside:
             return [host]
         resolve = self._policy.resolve
         if callable(resolve):
-            listed = resolve(host)
+            try:
+                listed = resolve(host)
+            except OSError:
+                raise ResolveError(f"{host} has no address") from None
         elif resolve is not None and host in resolve:
             listed = resolve[host]
         else:

@@ -89,9 +89,12 @@ class Records:
         entries.append(entry)
         text = json.dumps({"version": _VERSION, "exchanges": entries}, indent=1)
         temporary = f"{self.path}.{os.getpid()}.new"
-        with open(temporary, "w", encoding="utf-8") as file:
-            file.write(text + "\n")
-        os.replace(temporary, self.path)
+        try:
+            with open(temporary, "w", encoding="utf-8") as file:
+                file.write(text + "\n")
+            os.replace(temporary, self.path)
+        except OSError:
+            raise RefusedError("the response cannot be recorded") from None
 
     def _load(self) -> list[dict[str, Any]]:
         try:

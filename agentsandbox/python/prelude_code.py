@@ -13,7 +13,8 @@ import zipfile
 from importlib import resources
 from time import time
 
-from agentsandbox.contract.command import CommandContext, Host
+from agentsandbox.contract.command import CommandContext
+from agentsandbox.contract.host import Host
 from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.kernel.processes import Scheduler

@@ -8,11 +8,10 @@ policy), runs the script at the boundary, and undoes all that afterwards, howeve
 
 from __future__ import annotations
 
-import functools
 from _thread import RLock, get_ident
 from time import monotonic
 
-from agentsandbox.contract.command import Host
+from agentsandbox.contract.host import Host
 from agentsandbox.kernel.budget import CANCELLED, Budget, notice_of
 from agentsandbox.kernel.processes import Scheduler
 from agentsandbox.kernel.streams import BytesReader, Capture, OutputLog, decode, encode
@@ -31,15 +30,14 @@ if TYPE_CHECKING:
     from agentsandbox.errors import LimitName
     from agentsandbox.host_input import HostInput
     from agentsandbox.kernel.fs.memory import MemoryFileSystem
-    from agentsandbox.kernel.streams import SignalHandler, Stream
+    from agentsandbox.kernel.streams import Stream
     from agentsandbox.limits import Limits
     from agentsandbox.network import NetworkPolicy
-    from agentsandbox.policy import Policy as HostPolicy
+    from agentsandbox.runtime.terms import State, Terms
     from agentsandbox.shell.interpreter.forks import Kept
     from agentsandbox.shell.interpreter.shell import Policy
 
     Jobs = Literal["detach", "wait", "kill"]
-    State = Literal["keep", "discard", "new"]
 
 HISTORY = 100
 """Scripts that `history` shows."""
@@ -117,7 +115,7 @@ class Session:
         scheduler = Scheduler(budget)
         host = Host(
             clock=clock,
-            random=functools.partial(_random, seed),
+            random=lambda: _random(seed),
             is_seeded=seed is not None,
             scheduler=scheduler,
             user=user,
@@ -142,6 +140,7 @@ class Session:
             script_errexit=script_errexit,
             user=user,
         )
+        fs.pay = budget.pay  # for scripts only: it asks for `script_thread`
         fs.descriptors = self.machine.open_descriptor
         fs.open_fifo = self.machine.fifos.open
         log = OutputLog(0)
@@ -150,6 +149,7 @@ class Session:
         self._without_input: dict[int, Stream] = {0: _Input(b"", False), 1: out, 2: err}
         self.standard = self._without_input
         self.shell = self.new_shell(cwd) if kept is None else self._resumed(kept, cwd)
+        self.machine.accounts.holders[0] = self.shell
 
     def new_shell(self, cwd: str) -> Shell:
         """Return a new shell, with the environment and nothing that scripts have done."""
@@ -201,56 +201,40 @@ class Session:
         self,
         script: str,
         timeout: float | None,
-        stdin: str | bytes | HostInput | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        args: Sequence[str],
-        state: State,
-        on_output: Callable[[str, bytes], None] | None,
-        policy: HostPolicy | None,
-        pause: Callable[..., Any] | None,
+        terms: Terms | None = None,
+        pause: Callable[..., Any] | None = None,
     ) -> Execution:
-        """Return a call of a script, like `execution`; its policy comes after the session's own."""
-        rule = None
-        if policy is not None:
+        """Return a call of a script, on which the host may have `terms`."""
+        if terms is not None and terms.policy is not None:
             from agentsandbox.policy import as_rule
 
-            rule = as_rule(policy, self.policy)
-        return Execution(
-            self, script, timeout, stdin, env, cwd, args, state, on_output, rule, pause
-        )
+            terms.rule = as_rule(terms.policy, self.policy)
+        return Execution(self, script, timeout, terms, pause)
 
-    def begin(self, source: Stream | None, log: OutputLog) -> None:
-        """Give the shell the standard streams of a call; without a source it reads nothing."""
+    def begin(
+        self,
+        log: OutputLog,
+        stdin: str | bytes | HostInput | None,
+        pause: Callable[..., Any] | None,
+    ) -> Shell:
+        """Prepare the machine for a call and return the shell, with its standard streams."""
+        machine, shell = self.machine, self.shell
+        scheduler = machine.scheduler
+        self.fs.uid, self.fs.script_thread = _AGENT, get_ident()
+        scheduler.pause = pause
+        scheduler.begin(machine.budget)
         out, err = self._captures
         out.log = err.log = log
-        standard = self._without_input if source is None else {0: source, 1: out, 2: err}
-        self.standard = standard
-        shell = self.shell
+        standard = self._without_input
+        if stdin is not None:
+            standard = {0: _source(stdin, scheduler), 1: out, 2: err}
         descriptors = shell.descriptors
         if shell.fds is descriptors.base:
             shell.fds = standard
         elif 0 not in descriptors.owned:
             shell.fds = {**shell.fds, 0: standard[0]}
-        descriptors.base = standard
-
-    def execution(
-        self,
-        script: str,
-        timeout: float | None,
-        stdin: str | bytes | HostInput | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        args: Sequence[str],
-        state: State,
-        on_output: Callable[[str, bytes], None] | None,
-        policy: Policy | None,
-        pause: Callable[..., Any] | None,
-    ) -> Execution:
-        """Return a call of a script in this session (see `Execution`)."""
-        return Execution(
-            self, script, timeout, stdin, env, cwd, args, state, on_output, policy, pause
-        )
+        self.standard = descriptors.base = standard
+        return shell
 
     def kept(self, *, running: bool) -> Kept:
         """Return the current state of the shell for forks; `running` during a call."""
@@ -271,23 +255,16 @@ class Execution:
 
     `run` may be called once; afterwards `result` is set.
 
-    log         all output so far
-    script      the text
-    budget      what it may use
-    timeout     seconds; None for the session's limit
-    stdin       what the script reads; None for nothing
-    env, cwd    for this call only; `cwd` is a directory
-    args        $1, $2 …
-    state       "keep" what the script leaves in the shell, "discard" it, or run in a "new" shell
-              and discard that
-    on_output   called with "stdout" or "stderr" and each chunk as it appears
-    policy      asked before each command, in place of the session's own
-    pause       gives the host's event loop a turn (`processes`)
+    log      all output so far
+    script   the text
+    budget   what it may use
+    timeout  seconds; None for the session's limit
+    terms    what else the host has said about the call; None for nothing
+    pause    gives the host's event loop a turn (`processes`)
     """
 
     __slots__ = (
-        "_args", "_cwd", "_ended", "_env", "_has_own", "_history", "_on_signal", "_pause",
-        "_policy", "_restore", "_state", "_stdin", "budget", "log", "result", "script", "session",
+        "_ended", "_pause", "_restore", "_terms", "budget", "log", "result", "script", "session",
     )  # fmt: skip
 
     def __init__(
@@ -295,33 +272,18 @@ class Execution:
         session: Session,
         script: str,
         timeout: float | None,
-        stdin: str | bytes | HostInput | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        args: Sequence[str],
-        state: State,
-        on_output: Callable[[str, bytes], None] | None,
-        policy: Policy | None,
+        terms: Terms | None,
         pause: Callable[..., Any] | None,
     ) -> None:
-        limits = session.machine.budget.limits
         self.script = script
         self.result: ExecutionResult | None = None
         self.session = session
-        self.budget = session.machine.budget
-        self.budget.renew(timeout)
-        self.log = OutputLog(limits.output_bytes, on_output)
-        self._stdin = stdin
-        self._env = env
-        self._cwd = cwd
+        self.budget = budget = session.machine.budget
+        budget.renew(timeout)
+        self.log = OutputLog(budget.limits.output_bytes, None if terms is None else terms.on_output)
         self._ended = False
-        self._args = args
-        self._state = state
-        self._policy = policy
+        self._terms = terms
         self._pause = pause
-        self._has_own = policy is not None or env is not None or cwd is not None or bool(args)
-        self._history: list[str] | None = None
-        self._on_signal: SignalHandler | None = None
         self._restore: list[Callable[[], None]] | None = None
 
     def cancel(self) -> None:
@@ -332,18 +294,18 @@ class Execution:
 
     def run(self) -> ExecutionResult:
         """Run the script. Raises only errors of the host, and what cancels its task."""
-        began = monotonic()
-        session, log = self.session, self.log
-        shell = self._shell()
-        session.fs.uid, session.fs.script_thread = _AGENT, get_ident()
+        session, log, terms = self.session, self.log, self._terms
+        shell = session.begin(log, None if terms is None else terms.stdin, self._pause)
         status = 130
         limit: LimitName | None = CANCELLED
+        keeps = True
         try:
-            if self._has_own:
-                self._set_up(shell)
-            status, limit = run_guarded(
-                shell, self.script, session.jobs, log, goes_on=self._state == "keep"
-            )
+            if terms is not None:
+                keeps = terms.state == "keep"
+                if not keeps:
+                    shell = self._passing(shell, terms.state)
+                self._set_up(shell, terms)
+            status, limit = run_guarded(shell, self.script, session.jobs, log, goes_on=keeps)
         except BaseException as error:
             # The host's task was cancelled; the output so far must not be lost.
             error.add_note(
@@ -354,13 +316,12 @@ class Execution:
             with session.ending:
                 self._ended = True
             session.fs.uid = session.fs.script_thread = _ROOT
-            session.fs.pay = None
-            self._clean_up(shell, limit)
+            self._clean_up(shell, limit, keeps=keeps)
             self.result = ExecutionResult(
                 log.entries,
                 status,
                 script=self.script,
-                duration=monotonic() - began,
+                duration=monotonic() - self.budget.began,
                 limit=limit,
                 pictures=self._pictures() if session.machine.host.pictures else None,
             )
@@ -372,77 +333,66 @@ class Execution:
         pictures.clear()
         return found
 
-    def _shell(self) -> Shell:
-        """Return the shell to run in, on a machine that is ready for this call."""
-        session, budget = self.session, self.budget
-        machine, shell = session.machine, session.shell
-        session.fs.pay = budget.pay
-        shell.variables.limit = budget.value_bytes
-        machine.accounts.holders[0] = shell
-        machine.scheduler.pause = self._pause
-        machine.scheduler.begin(budget)
-        stdin = self._stdin
-        source = None if stdin is None else _source(stdin, machine.scheduler)
-        session.begin(source, self.log)
-        if self._state == "keep":
-            return shell
-        return self._passing(
-            shell.fork() if self._state == "discard" else session.new_shell(shell.cwd)
-        )
-
-    def _passing(self, shell: Shell) -> Shell:
-        """Return a shell that replaces the session's own until the call ends, for signals too."""
-        machine = shell.machine
-        self._history = machine.history.copy()
-        main = machine.scheduler.main
-        self._on_signal, main.on_signal = main.on_signal, None
+    def _passing(self, own: Shell, state: State) -> Shell:
+        """Return a shell in place of the session's `own` until the call ends, for signals too."""
+        machine = own.machine
+        shell = own.fork() if state == "discard" else self.session.new_shell(own.cwd)
+        main, history = machine.scheduler.main, machine.history.copy()
+        on_signal, main.on_signal = main.on_signal, None
         if shell.traps.handlers:
             from agentsandbox.shell.interpreter.traps import SignalHandler
 
             main.on_signal = SignalHandler(shell)
+
+        def restore() -> None:
+            shell.variables.owner = None
+            main.on_signal = on_signal
+            machine.history[:] = history
+            machine.forget(len(history) - HISTORY)
+
+        self._on_end(restore)
         return shell
 
-    def _set_up(self, shell: Shell) -> None:
+    def _set_up(self, shell: Shell, terms: Terms) -> None:
         """Give the shell what applies to this call, and record how to undo it."""
-        if self._policy is not None:
-            self._on_end(functools.partial(_use_policy, shell, shell.policy))
-            _use_policy(shell, self._policy)
-        if self._env:
-            scope = _with_environment(shell, self._env)
+        if terms.rule is not None:
+            policy = shell.policy
+            self._on_end(lambda: _use_policy(shell, policy))
+            _use_policy(shell, terms.rule)
+        if terms.env:
+            scope = _with_environment(shell, terms.env)
             self._on_end(lambda: shell.variables.restore(scope))
-        if self._cwd is not None:
-            self._on_end(functools.partial(shell.change_directory, shell.cwd))
-            shell.change_directory(shell.logical_path(self._cwd))
-        if self._args:
+        if terms.cwd is not None:
+            cwd = shell.cwd
+            self._on_end(lambda: shell.change_directory(cwd))
+            shell.change_directory(shell.logical_path(terms.cwd))
+        if terms.args:
             before = shell.stack.positional, shell.invocation.arguments
-            self._on_end(functools.partial(_use_arguments, shell, *before))
-            _use_arguments(shell, list(self._args), tuple(self._args))
+            self._on_end(lambda: _use_arguments(shell, *before))
+            _use_arguments(shell, list(terms.args), tuple(terms.args))
 
     def _on_end(self, restore: Callable[[], None]) -> None:
         if self._restore is None:
             self._restore = []
         self._restore.append(restore)
 
-    def _clean_up(self, shell: Shell, limit: LimitName | None) -> None:
+    def _clean_up(self, shell: Shell, limit: LimitName | None, *, keeps: bool) -> None:
         """Leave the machine and the session's shell at rest."""
-        machine = self.session.machine
-        scheduler = machine.scheduler
-        machine.accounts.holders.pop(0, None)
+        scheduler = shell.machine.scheduler
+        if self.session.jobs != "detach":  # whatever ended the call
+            scheduler.kill_all()
         if limit is not None:
-            scheduler.kill_all(jobs=False)
+            ends_jobs = limit == "processes" or not scheduler.has_room() or scheduler.is_overrun()
+            scheduler.kill_all(jobs=ends_jobs, elsewhere=False)
             if limit != CANCELLED:
                 self.log.add_line(2, encode(notice_of(limit)))
         scheduler.end()
-        if self._history is None:
-            for restore in reversed(self._restore or ()):
+        if self._restore is not None:
+            for restore in reversed(self._restore):
                 restore()
+        if keeps:
             shell.settle()
-            machine.remember(self.script, HISTORY)
-        else:
-            shell.variables.owner = None
-            machine.scheduler.main.on_signal = self._on_signal
-            machine.history[:] = self._history
-            machine.forget(len(self._history) - HISTORY)
+            shell.machine.remember(self.script, HISTORY)
 
 
 def pictures_in(fs: MemoryFileSystem, paths: Sequence[str]) -> Mapping[str, bytes]:

@@ -28,6 +28,10 @@ NESTS = {
     "if": ("if :; then ", ":", "; fi"), "case": ("case a in a) ", ":", ";; esac"), "extglob": ("@(a|", "b", ")"), "sed": ("{", "p", "}"),
     "awk": ("if (1) {", "x = 1", "}"), "regexp": ("(?:a", "b", ")?"), "class": ("[[:alpha:]", "a", "]"), "unary": ("-", "1", ""), "pipes": (": | ", ":", ""),
     "jq": ("[.[] | ", ".", "]"), "jqif": ("if . then ", ".", " else . end"), "sql": ("(select ", "1", ")"), "find": ("( ", "-true", " )"), "tilde": ("\\(", "a", "\\)"),
+    "and": (": && ", ":", ""), "or": ("! : || ", ":", ""), "sequence": (": ; ", ":", ""), "lines": (":\n", ":", ""), "elif": ("if ! :; then :; el", "if :; then :; fi", ""), "bang": ("! ", ":", ""), "time": ("time ", ":", ""), "jobs": (": & ", ":", ""),
+    "plus": ("1 + ", "1", ""), "comma": ("1, ", "1", ""), "ternary": ("0 ? 1 : ", "2", ""), "assign": ("x = ", "1", ""), "power": ("2 ** ", "1", ""), "less": ("1 < ", "1", ""), "conjunction": ("a && ", "a", ""), "words": ("$x", "$x", ""), "redirect": ("< n ", ":", ""), "prefix": ("a=1 ", ":", ""),
+    "jqpipe": (". | ", ".", ""), "jqor": ("true or ", "true", ""), "jqalt": (". // ", ".", ""), "jqas": (". as $x | ", ".", ""), "jqdef": ("def f: 1; ", ".", ""), "jqpath": (".a?", ".", ""), "awkelse": ("if (0) 1; else ", "1", ""), "concat": ('"a" ', '"a"', ""), "awkrules": ("1 { x = 1 } ", "1", ""), "union": ("select 1 union ", "select 1", ""),
+    "testand": ("a -a ", "a", ""), "findor": ("-true -o ", "-true", ""), "alternatives": ("a|", "a", ""), "optional": ("a?", "b", ""), "commands": ("p;", "p", ""), "anchors": ("&a", "b", ""), "then": ("", "a", " and a"), "dots": ("a.", "b", ""), "keys": ("a: 1\n", "b: 1", ""), "option": ("-x", "a", " -y"),
     "xml": ("<a>", "b", "</a>"), "assoc": ("x ? 1 : (", "2", ")"), "paths": ("a/", "b", ""), "string": ('"\\(', '"a"', ')"'),
 }  # fmt: skip
 READERS = (

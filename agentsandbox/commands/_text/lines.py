@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.commands._text.quoting import quote_always, quote_as
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.budget import WORK_SHIFT
 from agentsandbox.kernel.streams import BLOCK
 
 TYPE_CHECKING = False
@@ -16,14 +17,19 @@ if TYPE_CHECKING:
 
 _SPLIT = 1 << 17
 _SMALL_PIECE = 1 << 12
+_LONG_WORK = 1 << WORK_SHIFT
+"""Bytes after which a step is not enough."""
 
 
 def blocks(budget: Budget, source: ByteReader, size: int = BLOCK) -> Iterator[bytes]:
     """Blocks of at most `size` bytes, each a step."""
     while block := source.read(size):
-        budget.step()
+        budget.left -= 1
+        if budget.left < 0:
+            budget.tick()
         yield block
-        budget.breathe()
+        if len(block) >= _LONG_WORK:
+            budget.breathe()
 
 
 def line_blocks(

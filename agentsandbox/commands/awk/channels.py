@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 
-from agentsandbox.commands.awk.coprocesses import Coprocess
 from agentsandbox.commands.awk.csv_input import CsvSource
 from agentsandbox.commands.awk.records import RecordReader
 from agentsandbox.commands.awk.values import AwkFatal
@@ -17,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+    from agentsandbox.commands.awk.coprocesses import Coprocess
     from agentsandbox.commands.awk.protocols import Run
     from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
@@ -167,6 +167,8 @@ class Channels:
                 raise AwkFatal(message)
             self.rt.ERRNO = reason
             return None
+        from agentsandbox.commands.awk.coprocesses import Coprocess
+
         found = Coprocess(self.rt, name, self.start, self.wait, self._decorated)
         self.coprocesses[name] = found
         return found
@@ -390,12 +392,20 @@ class Channels:
         self.coprocesses.clear()
 
     def abandon(self) -> None:
-        """Close the pipes of a program that was stopped, so that its commands end."""
+        """Close what a program that was stopped has open, so that its commands end."""
+        ctx = self.ctx
         for output in self.outputs.values():
             if output.pipe is not None:
                 output.pipe.release()
+            elif output.stream not in (None, ctx.stdout, ctx.stderr):
+                output.stream.release()  # type: ignore[attr-defined]
         for coprocess in self.coprocesses.values():
             coprocess.abandon()
         for found in self.inputs.values():
             if found.pipe is not None:
                 found.pipe.close_reader()
+            elif found.source is not ctx.stdin:
+                found.source.release()
+        self.outputs.clear()
+        self.inputs.clear()
+        self.coprocesses.clear()

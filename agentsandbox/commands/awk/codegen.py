@@ -24,8 +24,7 @@ traceback of an error leads to the place that its message names.
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.expressions import Expressions, assignment, printed
-from agentsandbox.commands.awk.field_loops import counts_silently, field_loop, uses_subscript
+from agentsandbox.commands.awk.expressions import Expressions
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, spelled
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
 from agentsandbox.commands.awk.values import FILE
@@ -58,8 +57,8 @@ class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
 
     __slots__ = (
-        "begin_file_line", "begin_line", "code", "last_line", "lines", "source", "sources",
-        "warnings",
+        "begin_file_line", "begin_line", "code", "last_line", "lines", "nests", "source",
+        "sources", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -80,6 +79,8 @@ class Compiled:
         if len(source) * _SECONDS > budget.remaining():
             raise LimitReached("timeout")
         self.source = source
+        self.nests = source.count("def ") > 1 or "rt.channels" in source
+        """Whether it has functions or starts commands, and may need a stack of its own."""
         self.lines = lines
         self.sources = [
             Source(source.name, "", number) for number, source in enumerate(program.sources)
@@ -150,6 +151,38 @@ class _Generator(Expressions):
         emit()
         result, self.output = self.output, saved
         return result
+
+    # what few programs have is compiled by modules that are loaded when they are needed
+
+    def assign_statement(self, node: nodes.Assign) -> None:
+        from agentsandbox.commands.awk.assignments import assign_statement
+
+        assign_statement(self, node)
+
+    def assign_value(self, node: nodes.Assign) -> str:
+        from agentsandbox.commands.awk.assignments import assign_value
+
+        return assign_value(self, node)
+
+    def step_value(self, node: nodes.Step) -> str:
+        from agentsandbox.commands.awk.assignments import step_value
+
+        return step_value(self, node)
+
+    def getline_value(self, node: nodes.Getline) -> str:
+        from agentsandbox.commands.awk.assignments import getline_value
+
+        return getline_value(self, node)
+
+    def built_in(self, call: nodes.Call) -> str:
+        from agentsandbox.commands.awk.calls import CALLS
+
+        return CALLS[call.name](self, call)
+
+    def substitution_statement(self, call: nodes.Call) -> tuple[str, str] | None:
+        from agentsandbox.commands.awk.calls import substitution_statement
+
+        return substitution_statement(self, call)
 
     # the whole
 
@@ -490,6 +523,8 @@ class _Generator(Expressions):
             step()
             self.emit("continue")
 
+        from agentsandbox.commands.awk.field_loops import field_loop
+
         fields = None if self.general else field_loop(self.scopes, self.function, node)
         self.enter_loop()
         if fields is not None:
@@ -512,6 +547,8 @@ class _Generator(Expressions):
         """Emit a loop over fields, in which the variable counts along."""
         field, subscript = self.temporary(), ""
         fields = f"f[{first - 1}:nf]" if first > 1 else "f[:nf]"
+        from agentsandbox.commands.awk.field_loops import counts_silently, uses_subscript
+
         if uses_subscript(self.scopes, body, variable.name):
             subscript = self.temporary()
             self.emit(f"for {field}, {subscript} in zip({fields}, rt.subscripts({first}, nf)):")
@@ -533,6 +570,8 @@ class _Generator(Expressions):
         temporary = self.temporary()
         self.emit(f"for {temporary} in walk({array}):")
         self.deeper()
+        from agentsandbox.commands.awk.assignments import assignment
+
         self.emit(assignment(self, variable, temporary))
         self.shallower()
         self.loop(node.body, lambda: self.emit("continue"), lambda: None)
@@ -608,6 +647,8 @@ class _Generator(Expressions):
             self.emit(f"{self.array_code(target.base)}.forget({self.subscript(target)})")
 
     def print_statement(self, node: nodes.Print) -> None:
+        from agentsandbox.commands.awk.printing import printed
+
         text, bounded = printed(self, node)
         if not node.redirection:
             if bounded and not self.loop_depth and not self.function:

@@ -13,9 +13,7 @@ from __future__ import annotations
 from math import copysign
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.formats import parse_format
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, place_of, spelled
-from agentsandbox.commands.awk.numbered import numbered_arrays
 from agentsandbox.commands.awk.patterns import written_plainly
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.values import integral_text, parse_number
@@ -45,13 +43,12 @@ _TEXT_CALLS = frozenset(
     " bindtextdomain".split()
 )
 _LITERAL = lazily(r"[A-Za-z0-9 _:,;=<>/@#%&~!'\"`-]+")
-_ORDINALS = ("first", "second", "third", "fourth")
 _MOST_FIELDS = 1000
-_RECORD = nodes.Field(0, nodes.Number(0, 0.0))
+RECORD = nodes.Field(0, nodes.Number(0, 0.0))
 _ONE = nodes.Number(0, 1.0)
 
 
-def _constant(node: object, least: int = 1, below: int = _MOST_FIELDS) -> int | None:
+def constant(node: object, least: int = 1, below: int = _MOST_FIELDS) -> int | None:
     """Return the number of a constant, None if it is not a whole number in that range."""
     if isinstance(node, nodes.Number) and least <= node.value < below and node.value.is_integer():
         return int(node.value)
@@ -76,7 +73,11 @@ class Expressions:
         self.substitutions: dict[tuple[str, str, bool], int] = {}
         self.filled: set[str] = set()
         """Global arrays whose elements are fields or what `split` makes."""
-        self.numbered = numbered_arrays(scopes)
+        self.numbered: frozenset[str] = frozenset()
+        if scopes.arrays:
+            from agentsandbox.commands.awk.numbered import numbered_arrays
+
+            self.numbered = numbered_arrays(scopes)
         self.typed: set[str] = set()
         """Global arrays of which it matters whether an element is a number or its text."""
         self.loop_fields: dict[tuple[str, str], tuple[str, str]] = {}
@@ -98,6 +99,30 @@ class Expressions:
 
     def emit(self, text: str) -> None:
         """Add a statement."""
+        raise NotImplementedError
+
+    def assign_statement(self, node: nodes.Assign) -> None:
+        """Emit an assignment whose value nobody needs."""
+        raise NotImplementedError
+
+    def assign_value(self, node: nodes.Assign) -> str:
+        """Return an assignment as an expression."""
+        raise NotImplementedError
+
+    def step_value(self, node: nodes.Step) -> str:
+        """Return `++` or `--` as an expression."""
+        raise NotImplementedError
+
+    def getline_value(self, node: nodes.Getline) -> str:
+        """Return a `getline` as an expression."""
+        raise NotImplementedError
+
+    def built_in(self, call: nodes.Call) -> str:
+        """Return the call of a built-in function."""
+        raise NotImplementedError
+
+    def substitution_statement(self, call: nodes.Call) -> tuple[str, str] | None:
+        """Return (condition, assignment) for a `sub` or `gsub` whose value nobody needs."""
         raise NotImplementedError
 
     def temporary(self) -> str:
@@ -171,10 +196,10 @@ class Expressions:
             operator = "+=" if expression.amount > 0 else "-="
             expression = nodes.Assign(expression.line, operator, expression.target, _ONE)
         if isinstance(expression, nodes.Assign):
-            assign_statement(self, expression)
+            self.assign_statement(expression)
             return
         if isinstance(expression, nodes.Call) and expression.name in ("sub", "gsub"):
-            found = _substitution_statement(self, expression)
+            found = self.substitution_statement(expression)
             if found is not None:
                 self.emit(f"if {found[0]}: {found[1]}")
                 return
@@ -317,7 +342,7 @@ class Expressions:
         looped = self._looped(number)
         if looped is not None:
             return looped[0]
-        position = _constant(number, 0)
+        position = constant(number, 0)
         if self.general:
             if position is None:
                 return f"rt.field_at({self.number(number)})"
@@ -331,7 +356,7 @@ class Expressions:
 
     def _is_assigned_record(self, node: nodes.Field) -> bool:
         """Whether it is `$0` in a program that assigns it."""
-        return self.scopes.assigns_record and _constant(node.number, 0) == 0
+        return self.scopes.assigns_record and constant(node.number, 0) == 0
 
     def _presence(self, number: Expression) -> tuple[str, str]:
         """Return the test for a field that is there, and the name of its number behind that."""
@@ -344,7 +369,7 @@ class Expressions:
     def field_value(self, node: nodes.Field) -> str:
         """Return a field as a value: one that is not there was never set."""
         number = node.number
-        position = _constant(number, 0)
+        position = constant(number, 0)
         if self.general:
             self.reads_types = True
             if position:
@@ -419,7 +444,7 @@ class Expressions:
         if isinstance(expression, nodes.Ternary):
             return self._ternary(expression, self.text)
         if isinstance(expression, nodes.Call) and expression.name in _TEXT_CALLS:
-            return _CALLS[expression.name](self, expression)
+            return self.built_in(expression)
         if self.is_condition(expression):
             return f"('1' if {self.condition(expression)} else '0')"
         if self.numeric(expression):
@@ -458,9 +483,9 @@ class Expressions:
         if isinstance(expression, nodes.Field):
             return self.field_value(expression)
         if isinstance(expression, nodes.Assign):
-            return _assign_value(self, expression)
+            return self.assign_value(expression)
         if isinstance(expression, nodes.Step):
-            return _step_value(self, expression)
+            return self.step_value(expression)
         if isinstance(expression, nodes.UserCall):
             return self._user_call(expression)
         if isinstance(expression, nodes.IndirectCall):
@@ -468,9 +493,9 @@ class Expressions:
         if isinstance(expression, nodes.TypedRegex):
             return f"Typed({expression.source!r})"
         if isinstance(expression, nodes.Call):
-            return _CALLS[expression.name](self, expression)
+            return self.built_in(expression)
         if isinstance(expression, nodes.Getline):
-            return _getline_value(self, expression)
+            return self.getline_value(expression)
         return self._number(expression)
 
     def _used(self, expression: Target) -> str:
@@ -480,7 +505,7 @@ class Expressions:
             return f"({name} := used({name}))" if self.is_plain(expression) else name
         if isinstance(expression, nodes.Field):
             code = self.field_value(expression)
-            position = _constant(expression.number)
+            position = constant(expression.number)
             if position is None:
                 return code
             self.needs_count = True
@@ -616,7 +641,7 @@ class Expressions:
         value = self.number(right) if self.numeric(right) else self.value(right)
         field = self.field_text(left)
         general = f"field_{_COMPARISONS[operator]}({field}, {value})"
-        if not isinstance(right, nodes.Number) or _constant(left.number) is None:
+        if not isinstance(right, nodes.Number) or constant(left.number) is None:
             return general
         number = self.temporary()
         test = f"({number} := numeric_input({field})) is not None"
@@ -636,521 +661,3 @@ def _float(number: float) -> str:
         return repr(number)
     name = "NAN" if number != number else "INF"
     return f"(-{name})" if copysign(1.0, number) < 0 else name
-
-
-# assignments
-
-
-def assignment(compiler: Expressions, target: Target, code: str) -> str:
-    """Return the statement that assigns the value of `code`."""
-    if isinstance(target, nodes.Name) and compiler.is_plain(target):
-        return f"{compiler.variable(target)} = {code}"
-    if isinstance(target, nodes.Index):
-        return f"{compiler.element_code(target)} = {code}"
-    return _assigned(compiler, target, code)
-
-
-def _assigned(compiler: Expressions, target: Target, code: str) -> str:
-    """Return the expression that assigns the value of `code` and is that value."""
-    if isinstance(target, nodes.Name):
-        if compiler.is_array(target):
-            return f"({code}, {compiler.variable(target)})"
-        if compiler.is_global(target.name) and target.name in SPECIAL_NAMES:
-            compiler.warns = True
-            return f"rt.assign({target.name!r}, {code})"
-        return f"({compiler.variable(target)} := {code})"
-    if isinstance(target, nodes.Index):
-        if isinstance(target.base, nodes.Name) and target.base.name == "FUNCTAB":
-            return "fatal('cannot assign to elements of FUNCTAB')"
-        array, key = compiler.array_code(target.base), compiler.subscript(target)
-        return f"set_element({code}, {array}, {key})"
-    position = _constant(target.number, 0)
-    if position is None:
-        return f"rt.set_field({code}, {compiler.number(target.number)})"
-    if position:
-        return f"rt.put_field({code}, {position})"
-    if compiler.general:
-        return f"rt.set_record_value({code})"
-    split = ", (f := rt.split(r)), (nf := rt.count)" if compiler.scopes.uses_fields else ""
-    return f"((rv := {code}), (r := text(rv)){split}, rv)[-1]"
-
-
-def assign_statement(compiler: Expressions, node: nodes.Assign) -> None:
-    """Emit an assignment whose value nobody needs."""
-    target, operator, value = node.target, node.operator, node.value
-    if isinstance(target, nodes.Index) and getattr(target.base, "name", "") == "FUNCTAB":
-        compiler.emit(_assigned(compiler, target, compiler.value(value)))
-        return
-    if operator == "=":
-        position = _constant(target.number) if isinstance(target, nodes.Field) else None
-        source = _constant(value.number) if isinstance(value, nodes.Field) else None
-        if position is not None and position == source:
-            compiler.emit(f"rt.rebuild({position})")
-            return
-        code = compiler.value(value)
-        own = isinstance(target, nodes.Index) and compiler.is_own_array(target.base)
-        if own and isinstance(value, nodes.Field) and not compiler.general:
-            text, name = compiler.field_text(value), target.base.name  # type: ignore[union-attr]
-            compiler.filled.add(name)
-            code = f"from_input({text}) if y_{name} else {text}"
-        compiler.emit(assignment(compiler, target, code))
-        return
-    plain = isinstance(target, nodes.Name) and compiler.is_plain(target)
-    direct = operator in ("+=", "-=", "*=") and compiler.numeric(target)
-    if not plain and not (direct and isinstance(target, nodes.Index)):
-        compiler.emit(_assign_value(compiler, node))
-        return
-    code = compiler.number(value)
-    if direct and plain and code.startswith("float(len("):
-        code = code.removeprefix("float")  # a float and a whole number make a float
-    elif not isinstance(value, (nodes.Number, nodes.Field, nodes.Name)):
-        temporary = compiler.temporary()
-        compiler.emit(f"{temporary} = {code}")  # awk evaluates the right side first
-        code = temporary
-    if isinstance(target, nodes.Index):
-        compiler.emit(f"{compiler.element_code(target)} {operator} {code}")
-        return
-    assert isinstance(target, nodes.Name)
-    name = compiler.variable(target)
-    if direct:
-        compiler.emit(f"{name} {operator} {code}")
-    else:
-        left = name if compiler.numeric(target) else f"num({name})"
-        compiler.emit(f"{name} = {compiler.arithmetic(operator[:-1], left, code)}")
-
-
-def _assign_value(compiler: Expressions, node: nodes.Assign) -> str:
-    target, operator = node.target, node.operator
-    if operator == "=":
-        return _assigned(compiler, target, compiler.value(node.value))
-    value = compiler.number(node.value)
-    if isinstance(node.value, nodes.Number):
-        return _updated(compiler, target, operator[:-1], value)
-    temporary = compiler.temporary()  # awk evaluates the right side first
-    updated = _updated(compiler, target, operator[:-1], temporary)
-    return f"(({temporary} := {value}), {updated})[1]"
-
-
-def _updated(compiler: Expressions, target: Target, operator: str, value: str) -> str:
-    """Return the expression that replaces the target by `target operator value`."""
-    if isinstance(target, nodes.Index):
-        key, array = compiler.temporary(), compiler.temporary()
-        code, subscript = compiler.array_code(target.base), compiler.subscript(target)
-        left = f"num(({array} := {code})[({key} := {subscript})])"
-        return f"set_element({compiler.arithmetic(operator, left, value)}, {array}, {key})"
-    if isinstance(target, nodes.Field) and _constant(target.number, 0) != 0:
-        position = compiler.temporary()
-        left = f"num(rt.field_at(({position} := {compiler.number(target.number)})))"
-        return f"rt.set_field({compiler.arithmetic(operator, left, value)}, {position})"
-    return _assigned(
-        compiler, target, compiler.arithmetic(operator, compiler.number(target), value)
-    )
-
-
-def _step_value(compiler: Expressions, node: nodes.Step) -> str:
-    target = node.target
-    if not node.prefix and isinstance(target, nodes.Index):
-        function = "count_element" if compiler.numeric(target) else "step_element"
-        array, key = compiler.array_code(target.base), compiler.subscript(target)
-        return f"{function}({array}, {key}, {float(node.amount)})"
-    there, back = "+-" if node.amount > 0 else "-+"
-    code = _updated(compiler, target, there, "1.0")
-    return code if node.prefix else f"({code} {back} 1.0)"
-
-
-def _getline_value(compiler: Expressions, node: nodes.Getline) -> str:
-    source = compiler.text(node.source) if node.source is not None else ""
-    method = {
-        "": "getline_main",
-        "<": "channels.read_file",
-        "|": "channels.read_command",
-        "|&": "channels.read_both",
-    }[node.kind]
-    status = compiler.temporary()
-    call = f"({status} := rt.{method}({source}))"
-    if isinstance(node.target, nodes.Index):  # its subscript counts at the end of the input, too
-        key = compiler.temporary()
-        subscript, array = compiler.subscript(node.target), compiler.array_code(node.target.base)
-        assign = f"set_element(from_input(rt.got), {array}, {key})"
-        got = f"(({assign}, {status})[1] if {call} > 0.0 else {status})"
-        return f"(({key} := {subscript}), {got})[1]"
-    assign = _assigned(compiler, node.target or _RECORD, "from_input(rt.got)")
-    return f"(({assign}, {status})[1] if {call} > 0.0 else {status})"
-
-
-# print and printf
-
-
-def printed(compiler: Expressions, node: nodes.Print) -> tuple[str, bool]:
-    """Return what a print statement writes, and whether record and program bound its length."""
-    bounded = all(map(compiler.bounded, node.arguments))
-    if node.formatted:
-        return _printed_by_format(compiler, node.arguments, bounded)
-    separator, end = ("' '", "'\\n'") if compiler.fixed_separators else ("rt.OFS", "rt.ORS")
-    codes: list[str] = []
-    for argument in node.arguments or [_RECORD]:
-        code = _print_text(compiler, argument)
-        codes += [separator, code] if codes else [code]
-    codes.append(end)
-    if len(codes) > 8:
-        joined = ", ".join(codes)
-        return (f"''.join(({joined}))" if bounded else f"join(({joined}))"), bounded
-    code = " + ".join(codes)
-    return (code if bounded or len(codes) == 2 else f"checked({code})"), bounded
-
-
-def _print_text(compiler: Expressions, expression: Expression) -> str:
-    """Return an item of `print`: numbers by OFMT."""
-    if isinstance(expression, nodes.Number):
-        text = integral_text(expression.value)
-        if text is not None:
-            return repr(text)
-    if (
-        compiler.is_condition(expression)
-        or isinstance(expression, nodes.Field)
-        or compiler.textual(expression)
-    ):
-        return compiler.text(expression)
-    if compiler.numeric(expression):
-        return f"printed_number({compiler.number(expression)})"
-    return f"printed({compiler.untyped(expression)})"
-
-
-def _formatted(compiler: Expressions, arguments: list[Expression]) -> str:
-    """`sprintf`: a constant format becomes Python formatting where the two agree."""
-    template = arguments[0]
-    if isinstance(template, nodes.Text) and not compiler.mode.traditional:
-        codes = _formatted_directly(compiler, template.value, arguments[1:])
-        if codes:
-            return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
-    values = "".join(compiler.value(argument) + ", " for argument in arguments[1:])
-    return f"rt.sprintf({compiler.text(template)}, ({values}))"
-
-
-def _printed_by_format(
-    compiler: Expressions, arguments: list[Expression], bounded: bool
-) -> tuple[str, bool]:
-    """As `printed`, for `printf`."""
-    if not arguments:
-        code = "''" if compiler.mode.traditional else "fatal('printf: no arguments')"
-        return code, False
-    template = arguments[0]
-    codes: list[str] = []
-    if isinstance(template, nodes.Text) and bounded and not compiler.mode.traditional:
-        codes = _formatted_directly(compiler, template.value, arguments[1:])
-    if not codes:
-        return _formatted(compiler, arguments), False
-    return " + ".join(codes) if len(codes) <= 8 else f"''.join(({', '.join(codes)}))", True
-
-
-def _formatted_directly(
-    compiler: Expressions, template: str, arguments: list[Expression]
-) -> list[str]:
-    """Return the parts of the text; none when Python formats otherwise."""
-    codes: list[str] = []
-    taken = 0
-    for part in parse_format(template):
-        if isinstance(part, str):
-            codes.append(repr(part))
-            continue
-        width, precision, flags, letter = part.width, part.precision, part.flags, part.letter
-        sizes = (0 if width is None else width, 0 if precision is None else precision)
-        small = all(isinstance(size, int) and size < 500 for size in sizes)
-        if part.position is not None or part.misplaced or set(flags) & {"#", "'"}:
-            return []
-        if taken >= len(arguments) or part.is_refused or not small:
-            return []
-        argument = arguments[taken]
-        taken += 1
-        size = f"{width or ''}" + (f".{precision}" if precision is not None else "")
-        given = f"{flags!r}, {width or 0}"
-        if letter == "s":
-            code = compiler.text(argument)
-            if size:
-                name = compiler.temporary()
-                sound = f"{name} if ({name} := {code}).isascii() else sound({name})"
-                code = f"'%{'-' if '-' in flags else ''}{size}s' % ({sound},)"
-            codes.append(code)
-        elif letter in "di" and precision is None:
-            number = compiler.number(argument)
-            codes.append(f"integer_text('%{flags}{size}d', {number}, {given})")
-        elif letter in "eEfFgG":
-            number = compiler.number(argument)
-            codes.append(f"real_text('%{flags}{size}{letter}', {number}, {given})")
-        else:
-            value = compiler.value(argument)
-            codes.append(f"one_text({letter!r}, {given}, {precision}, {value}, text)")
-    pure = (nodes.Name, nodes.Number, nodes.Text, nodes.Field)
-    if not all(isinstance(argument, pure) for argument in arguments[taken:]):
-        return []  # the side effects of the others must happen
-    return codes or ["''"]
-
-
-# calls of built-in functions
-
-
-def _array(compiler: Expressions, call: nodes.Call, position: int) -> str:
-    """Return an argument that must be an array."""
-    argument = call.arguments[position]
-    if isinstance(argument, (nodes.Name, nodes.Index)):
-        compiler.mark_typed(argument)
-        return compiler.array_code(argument)
-    which = f"{call.name}: {_ORDINALS[position]}"
-    return f"not_an_array({compiler.value(argument)}, {which!r})"
-
-
-def _length(compiler: Expressions, call: nodes.Call) -> str:
-    argument = call.arguments[0] if call.arguments else _RECORD
-    if isinstance(argument, nodes.Name) and compiler.is_array(argument):
-        if compiler.mode.posix:
-            return "fatal('length: received array argument')"
-        if compiler.is_global(argument.name):
-            return f"float(len(v_{argument.name}))"
-        return f"length_of(l_{argument.name}, text)"
-    if isinstance(argument, nodes.Index):
-        return f"length_of({compiler.element_code(argument)}, text)"
-    if isinstance(argument, nodes.Name) and not compiler.numeric(argument):
-        return f"length_of({compiler.value(argument)}, text)"
-    return f"float(len({compiler.text(argument)}))"
-
-
-def _substr(compiler: Expressions, call: nodes.Call) -> str:
-    text = compiler.text(call.arguments[0])
-    start, *counts = call.arguments[1:]
-    first = _constant(start, below=10**6)
-    size = _constant(counts[0], below=10**6) if counts else 0
-    if first is not None and size is not None:
-        return f"{text}[{first - 1 or ''}:{first - 1 + size if size else ''}]"
-    return f"substr({', '.join([text, *map(compiler.number, call.arguments[1:])])})"
-
-
-def _index(compiler: Expressions, call: nodes.Call) -> str:
-    text, sought = map(compiler.text, call.arguments)
-    if compiler.ignore_case:
-        return f"rt.index({text}, {sought})"
-    return f"float({text}.find({sought}) + 1)"
-
-
-def _split(compiler: Expressions, call: nodes.Call) -> str:
-    text, target, *separators = call.arguments
-    by = "None"
-    if len(separators) > 1 or call.name == "patsplit":
-        return _split_with_separators(compiler, call)
-    if separators:
-        separator = separators[0]
-        is_regex = isinstance(separator, nodes.Regex)
-        if not isinstance(separator, nodes.Text) or "\\" in separator.value:
-            compiler.warns = True
-        by = (compiler.pattern if is_regex else compiler.text)(separator)
-    array, typed = _array_to_fill(compiler, call, target)
-    return f"rt.split_into({compiler.text(text)}, {array}, {by}, {typed})"
-
-
-def _split_with_separators(compiler: Expressions, call: nodes.Call) -> str:
-    """`patsplit`, and `split` with a fourth argument."""
-    text, _, *others = call.arguments
-    if compiler.mode.traditional:
-        return "fatal('split: fourth argument is a gawk extension')"
-    compiler.warns = True
-    by = "None"
-    if others:
-        is_regex = isinstance(others[0], nodes.Regex)
-        by = (compiler.pattern if is_regex else compiler.text)(others[0])
-    array = _array(compiler, call, 1)
-    between = _array(compiler, call, 3) if len(others) > 1 else "None"
-    method = "patsplit" if call.name == "patsplit" else "split_apart"
-    return f"rt.{method}({compiler.text(text)}, {array}, {by}, {between})"
-
-
-def _array_to_fill(compiler: Expressions, call: nodes.Call, target: Expression) -> tuple[str, str]:
-    """Return the array that `split` fills, and whether the types of its elements matter."""
-    if isinstance(target, nodes.Name) and compiler.is_own_array(target):
-        compiler.filled.add(target.name)
-        return f"v_{target.name}", f"y_{target.name}"
-    return _array(compiler, call, 1), "True"
-
-
-def _substituted(compiler: Expressions, call: nodes.Call, text: str) -> str:
-    """Return the call that does the work: the new text waits in `rt.got`."""
-    sought, replacement = call.arguments[:2]
-    every = call.name == "gsub"
-    pattern = compiler.pattern(sought)
-    fixed = not compiler.ignore_case
-    if fixed and isinstance(sought, nodes.Regex) and isinstance(replacement, nodes.Text):
-        key = (sought.source, replacement.value, every)
-        number = compiler.substitutions.setdefault(key, len(compiler.substitutions))
-        return f"c{number}({text})"
-    return f"rt.substitute({pattern}, {compiler.text(replacement)}, {text}, {every})"
-
-
-def _substitution_statement(compiler: Expressions, call: nodes.Call) -> tuple[str, str] | None:
-    """Return (the call, the assignment when it replaced something); None if it takes more."""
-    target = call.arguments[2] if len(call.arguments) > 2 else _RECORD
-    is_constant = isinstance(target, nodes.Field) and isinstance(target.number, nodes.Number)
-    if not isinstance(target, nodes.Name) and not is_constant:
-        return None
-    changed = _substituted(compiler, call, compiler.text(target))
-    replaced = _replaced(compiler, target)
-    return changed, _assigned(compiler, target, replaced)  # type: ignore[arg-type]
-
-
-def _replaced(compiler: Expressions, target: Expression, value: str = "") -> str:
-    """Return what `sub` assigns: a typed regular expression stays one."""
-    if not compiler.scopes.has_typed_regexes:
-        return "rt.got"
-    return f"same_type({value or compiler.value(target)}, rt.got)"
-
-
-def _substitute(compiler: Expressions, call: nodes.Call) -> str:
-    """`sub` and `gsub`: the new text is assigned when something was replaced."""
-    target = call.arguments[2] if len(call.arguments) > 2 else _RECORD
-    count = compiler.temporary()
-    if isinstance(target, nodes.Index):
-        array, key = compiler.temporary(), compiler.temporary()
-        code, subscript = compiler.array_code(target.base), compiler.subscript(target)
-        text = f"text(({array} := {code})[({key} := {subscript})])"
-        replaced = _replaced(compiler, target, f"{array}[{key}]")
-        assign = f"set_element({replaced}, {array}, {key})"
-    elif isinstance(target, nodes.Field) and not isinstance(target.number, nodes.Number):
-        position = compiler.temporary()
-        text = f"rt.field_at(({position} := {compiler.number(target.number)}))"
-        assign = f"rt.set_field(rt.got, {position})"
-    elif isinstance(target, (nodes.Name, nodes.Field)):
-        text = compiler.text(target)
-        assign = _assigned(compiler, target, _replaced(compiler, target))
-    else:
-        return _substituted(compiler, call, compiler.text(target))
-    changed = f"({count} := {_substituted(compiler, call, text)})"
-    return f"(({assign}, {count})[1] if {changed} else {count})"
-
-
-def _gensub(compiler: Expressions, call: nodes.Call) -> str:
-    compiler.warns = True
-    pattern, replacement, how, *subjects = call.arguments
-    codes = [
-        compiler.pattern(pattern),
-        compiler.text(replacement),
-        compiler.value(how),
-        compiler.text(subjects[0] if subjects else _RECORD),
-    ]
-    return f"rt.gensub({', '.join(codes)})"
-
-
-def _matched(compiler: Expressions, call: nodes.Call) -> str:
-    text, pattern = compiler.text(call.arguments[0]), compiler.pattern(call.arguments[1])
-    captures = _array(compiler, call, 2) if len(call.arguments) > 2 else "None"
-    return f"rt.match({text}, {pattern}, {captures})"
-
-
-def _sprintf(compiler: Expressions, call: nodes.Call) -> str:
-    return (
-        _formatted(compiler, call.arguments) if call.arguments else "fatal('sprintf: no arguments')"
-    )
-
-
-def _numbers(compiler: Expressions, call: nodes.Call) -> str:
-    compiler.warns = compiler.warns or call.name in ("exp", "log", "sqrt")
-    name = _ARITHMETIC.get(call.name, f"rt.{call.name}")
-    return f"{name}({', '.join(map(compiler.number, call.arguments))})"
-
-
-def _bits(compiler: Expressions, call: nodes.Call) -> str:
-    if len(call.arguments) < 2:
-        return f"fatal('{call.name}: called with less than two arguments')"
-    numbers = ", ".join(map(compiler.number, call.arguments))
-    return f"bitwise({call.name!r}, ({numbers}))"
-
-
-def _case(compiler: Expressions, call: nodes.Call) -> str:
-    name = "lower" if call.name == "tolower" else "upper"
-    return f"{name}({compiler.text(call.arguments[0])}, {call.line})"
-
-
-def _texts(compiler: Expressions, call: nodes.Call) -> str:
-    compiler.warns = True
-    return f"rt.channels.{call.name}({', '.join(map(compiler.text, call.arguments))})"
-
-
-def _strftime(compiler: Expressions, call: nodes.Call) -> str:
-    forms = (compiler.text, compiler.number, compiler.value)
-    codes = [form(argument) for form, argument in zip(forms, call.arguments, strict=False)]
-    return f"rt.strftime({', '.join(codes)})"
-
-
-def _mktime(compiler: Expressions, call: nodes.Call) -> str:
-    utc = compiler.condition(call.arguments[1]) if len(call.arguments) > 1 else "False"
-    return f"rt.mktime({compiler.text(call.arguments[0])}, {utc})"
-
-
-def _sort(compiler: Expressions, call: nodes.Call) -> str:
-    target = _array(compiler, call, 1) if len(call.arguments) > 1 else "None"
-    how = compiler.text(call.arguments[2]) if len(call.arguments) > 2 else "None"
-    return f"rt.sort({_array(compiler, call, 0)}, {target}, {how}, {call.name == 'asorti'})"
-
-
-def _kind(compiler: Expressions, call: nodes.Call) -> str:
-    """`typeof` and `isarray`, which must not create what they look at."""
-    argument = call.arguments[0]
-    if isinstance(argument, nodes.Index):
-        compiler.mark_typed(argument.base)
-        code = f"peek({compiler.array_code(argument.base)}, {compiler.subscript(argument)})"
-    elif isinstance(argument, nodes.Name) and compiler.is_array(argument):
-        code = f"{'v' if compiler.is_global(argument.name) else 'l'}_{argument.name}"
-    elif isinstance(argument, nodes.Field) and call.name == "typeof":
-        compiler.needs_count = True
-        number, value = compiler.number(argument.number), compiler.field_value(argument)
-        count = "rt.nf()" if compiler.general else "nf"
-        code = f"('unassigned' if {number} > {count} else kind_of({value}))"
-        return f"('unassigned' if not rt.has_read and {count} == 0 else {code})"
-    elif isinstance(argument, nodes.Name) and compiler.is_plain(argument):
-        code = compiler.variable(argument)
-    else:
-        code = compiler.value(argument)
-    return f"kind_of({code})" if call.name == "typeof" else f"is_array({code})"
-
-
-def _strtonum(compiler: Expressions, call: nodes.Call) -> str:
-    return f"strtonum({compiler.value(call.arguments[0])})"
-
-
-def _boolean(compiler: Expressions, call: nodes.Call) -> str:
-    return f"mkbool({compiler.condition(call.arguments[0])})"
-
-
-def _translated(compiler: Expressions, call: nodes.Call) -> str:
-    """`dcgettext` and `dcngettext`: the domain is evaluated, too."""
-    plural = call.name == "dcngettext"
-    texts = 2 if plural else 1
-    if plural and len(call.arguments) < 3:
-        return f"fatal('dcngettext: called with {len(call.arguments)} arguments')"
-    codes = [compiler.text(argument) for argument in call.arguments[:texts]]
-    number = compiler.number(call.arguments[2]) if plural else "1.0"
-    others = [compiler.text(argument) for argument in call.arguments[texts + plural :]]
-    if len(others) > 1:
-        others = [f"({', '.join(others)})[1]"]
-    else:
-        others = [f"({others[0]}, None)[1]"] if others else ["None"]
-    return f"translated({call.name!r}, ({', '.join(codes)},), {number}, {others[0]})"
-
-
-def _domain(compiler: Expressions, call: nodes.Call) -> str:
-    """`bindtextdomain`: return the directory."""
-    return f"({', '.join(map(compiler.text, call.arguments))},)[0]"
-
-
-_ARITHMETIC = {
-    "sin": "sine", "cos": "cosine", "atan2": "atan2", "exp": "exponential", "log": "logarithm",
-    "sqrt": "square_root", "int": "integer", "lshift": "lshift", "rshift": "rshift",
-    "compl": "compl",
-}  # fmt: skip
-_CALLS: dict[str, Callable[[Expressions, nodes.Call], str]] = {
-    "length": _length, "substr": _substr, "index": _index, "split": _split, "sub": _substitute,
-    "patsplit": _split,
-    "gsub": _substitute, "gensub": _gensub, "match": _matched, "sprintf": _sprintf,
-    "strftime": _strftime, "mktime": _mktime, "asort": _sort, "asorti": _sort, "and": _bits,
-    "or": _bits, "xor": _bits, "strtonum": _strtonum, "typeof": _kind, "isarray": _kind,
-    "tolower": _case, "toupper": _case, "mkbool": _boolean, "dcgettext": _translated,
-    "dcngettext": _translated, "bindtextdomain": _domain,
-    **dict.fromkeys(("system", "close", "fflush"), _texts),
-    **dict.fromkeys(("rand", "srand", "systime", *_ARITHMETIC), _numbers),
-}  # fmt: skip

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 import operator
-import re
 
 from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.formats import as_bytes, format_one, format_values
 from agentsandbox.commands.awk.values import (
     UNASSIGNED,
     UNSET,
@@ -31,6 +29,7 @@ from agentsandbox.commands.awk.values import (
     text_number,
     to_number,
 )
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ _ACCOUNTED = 4096
 """Characters of a text above which its making is accounted."""
 _NUMBERS = (float, Strnum)
 _MOST_KEYS = 16_384
-_NO_CHARACTER = re.compile("[\udc80-\udcff]")
+_NO_CHARACTER = lazily("[\udc80-\udcff]")
 _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
     "<": operator.lt,
     "<=": operator.le,
@@ -89,6 +88,8 @@ def number_formatter(
         template = convert()
         if template == "%.6g":
             return f"{number:.6g}"
+        from agentsandbox.commands.awk.formats import format_values
+
         return format_values(template, (number,), text, charge)
 
     return number_text
@@ -284,15 +285,21 @@ def _texts(rt: Run, text: Callable[[object], str]) -> dict[str, Callable[..., An
 
     def integer_text(template: str, number: float, flags: str, width: int) -> str:
         if number - number != 0.0:
+            from agentsandbox.commands.awk.formats import format_one
+
             return format_one("d", flags, width, None, number, text)
         return template % int(number)
 
     def real_text(template: str, number: float, flags: str, width: int) -> str:
         if number - number != 0.0:
+            from agentsandbox.commands.awk.formats import format_one
+
             return format_one(template[-1], flags, width, None, number, text)
         return template % number
 
     def one_text(*given: Any) -> str:
+        from agentsandbox.commands.awk.formats import as_bytes, format_one
+
         made = format_one(*given)
         return as_bytes(made) if rt.bytewise else made
 

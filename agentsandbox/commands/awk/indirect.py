@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     class Runtime(Run, Protocol):
         """A run of a program, as these calls use it."""
 
-        channels: Channels
-
         def dynamic_pattern(self, source: str) -> Pattern: ...
         def gensub(self, pattern: Pattern, replacement: str, how: Any, text: str) -> str: ...
         def index(self, text: str, sought: str) -> float: ...
@@ -45,6 +43,7 @@ if TYPE_CHECKING:
             self, template: str | None = None, when: float | None = None, utc: object = 0.0
         ) -> str: ...
         def systime(self) -> float: ...
+        def use_channels(self) -> Channels: ...
 
 
 _NUMBERS: dict[str, Callable[..., float]] = {
@@ -131,7 +130,7 @@ def _plain(rt: Runtime, name: str, values: list[Any], names: dict[str, Any]) -> 
         return rt.rand() if name == "rand" else rt.systime()
     if name == "srand":
         return rt.srand(*map(to_number, values))
-    channels = rt.channels
+    channels = rt.use_channels()
     methods: dict[str, Callable[..., float]] = {
         "close": channels.close,
         "fflush": channels.fflush,

@@ -10,7 +10,6 @@ from agentsandbox.commands.awk.csv_input import RECORD_END, CsvSource
 from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.modes import EXTENSION_VARIABLES
-from agentsandbox.commands.awk.numbered import Numbered
 from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
 from agentsandbox.commands.awk.scopes import SPECIAL_NAMES
 from agentsandbox.commands.awk.values import (
@@ -86,6 +85,8 @@ class Input(Fields):
 
     def numbered(self, name: str) -> Array:
         """Return a new global array whose subscripts are numbers."""
+        from agentsandbox.commands.awk.numbered import Numbered
+
         made = self.arrays[name] = Numbered(name, self.key, self.budget.step)
         return made
 
@@ -165,7 +166,12 @@ class Input(Fields):
 
     def next_block(self) -> bool:
         """Put more records into `records`; false at the end of the input."""
-        if self.out and (not self.channels.outputs or sum(map(len, self.out)) > FLUSH_CHARACTERS):
+        channels = self.channels
+        if self.out and (
+            channels is None
+            or not channels.outputs
+            or sum(map(len, self.out)) > FLUSH_CHARACTERS
+        ):
             # while commands are written to, gawk keeps its own output until they have ended
             self.flush_output()
         if length_hint(self.records):

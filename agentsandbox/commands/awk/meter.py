@@ -9,10 +9,8 @@ audit measures everything.
 from __future__ import annotations
 
 from itertools import islice
-from weakref import WeakValueDictionary
 
 from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.channels import Channels
 from agentsandbox.commands.awk.values import Strnum, Unset
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.budget import VALUES
@@ -22,7 +20,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeVar
+    from weakref import WeakValueDictionary
 
+    from agentsandbox.commands.awk.channels import Channels
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.accounts import Scale
 
@@ -50,7 +50,8 @@ _NUMBERS = frozenset((float, Unset))
 class Meter:
     """The budget, the arrays and the output of one run."""
 
-    channels: Channels
+    channels: Channels | None = None
+    """The files and pipes, if the program may use any."""
 
     def __init__(self, ctx: CommandContext) -> None:
         self.ctx = ctx
@@ -61,8 +62,8 @@ class Meter:
         self._fresh = 0
         self._ticks = 0
         self._local = 0
-        self._locals: WeakValueDictionary[int, Array] = WeakValueDictionary()
-        """The arrays of functions that are running, numbered."""
+        self._locals: WeakValueDictionary[int, Array] | None = None
+        """The arrays of functions that are running, numbered; None before the first of them."""
         self._nested: list[tuple[int, int, int]] = []
         """For each running call that made large texts: its depth, the bytes that count for it, and
         the size of its largest text."""
@@ -142,13 +143,18 @@ class Meter:
 
     def local(self, name: str) -> Array:
         """Return a new array of a function call; it counts until the call ends."""
+        if self._locals is None:
+            from weakref import WeakValueDictionary
+
+            self._locals = WeakValueDictionary()
         array = self._locals[self._local] = Array(name)
         self._local += 1
         return array
 
     def _held(self) -> tuple[list[Array], int]:
         """Return all arrays, and the characters that running functions may hold."""
-        found = {id(array): array for array in (*self.arrays.values(), *self._locals.values())}
+        of_functions = () if self._locals is None else self._locals.values()
+        found = {id(array): array for array in (*self.arrays.values(), *of_functions)}
         return list(found.values()), self._waiting
 
     def _nest(self, size: int) -> None:

@@ -29,13 +29,14 @@ MAX_SOURCE = 1 << 20
 _LONGEST_KEPT = 16_384
 """Characters of a program that is kept: many long ones would fill the host's memory."""
 _AWKPATH = ".:/usr/local/share/awk"
-_INCLUDE = re.compile(r'^[ \t]*+@include[ \t]++"([^"\n]*+)"[ \t]*+(?:#[^\n]*+)?$', re.MULTILINE)
-_NAMESPACE = re.compile(r'^[ \t]*+@namespace[ \t]*+"[^"\n]*+"', re.MULTILINE)
+_INCLUDE = lazily(r'^[ \t]*+@include[ \t]++"([^"\n]*+)"[ \t]*+(?:#[^\n]*+)?$', re.MULTILINE)
+_NAMESPACE = lazily(r'^[ \t]*+@namespace[ \t]*+"[^"\n]*+"', re.MULTILINE)
 _MOST_INCLUDES = 50
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """How warnings about operands begin: they name the line that ran last before the file."""
-_NAME = lazily(r"(?:[A-Za-z_][A-Za-z0-9_]*::)?[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
-_ASSIGNMENT = lazily(rf"({_NAME.pattern})=")
+_VARIABLE = r"(?:[A-Za-z_][A-Za-z0-9_]*::)?[A-Za-z_][A-Za-z0-9_]*"
+_NAME = lazily(_VARIABLE, re.ASCII)
+_ASSIGNMENT = lazily(rf"({_VARIABLE})=")
 _PROCINFO = {
     "version": "5.2.1",
     "platform": "posix",
@@ -260,25 +261,28 @@ class _Run:
         kept = self.ctx.budget.keep(rt)
         try:
             self._prepare(variables, operands)
-            failure = self.ctx.budget.on_fresh_stack(self._guarded)
+            nests = self.compiled.nests
+            failure = self.ctx.budget.on_fresh_stack(self._guarded) if nests else self._guarded()
             if failure:
                 rt.flush_output()
                 rt.status = 2
                 self._write(failure)
-            rt.channels.close_all()
+            if rt.channels is not None:
+                rt.channels.close_all()
             rt.flush_output()
         except AwkFatal as error:  # assignments and what is written at the end can fail, too
             self._write(f"fatal: {error.message}")
             rt.status = 2
-        except PipeClosed:
-            rt.channels.abandon()
-            raise
-        except (Unwind, OSError):
-            rt.channels.abandon()
-            rt.flush_output()
+        except (Unwind, OSError) as end:
+            if rt.channels is not None:
+                rt.channels.abandon()
+            if not isinstance(end, PipeClosed):
+                rt.flush_output()
             raise
         finally:
             del kept
+            if rt.channels is not None:
+                rt.channels.abandon()  # what is open, if a task was cancelled
         return rt.status
 
     def _prepare(self, variables: list[tuple[str, str]], operands: list[str]) -> None:

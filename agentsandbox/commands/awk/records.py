@@ -72,9 +72,9 @@ def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> l
 
 
 _NO_NEWLINE = lazily("[^\n]")
-_BLOCK = 16384
+_BLOCK = 49152
 """Characters of a block of records, and of a text that is split in one call."""
-_RECORDS = 256
+_RECORDS = 512
 """About how many records a block has if they are short."""
 
 
@@ -106,8 +106,8 @@ class RecordReader:
     """The records of one input. `terminator` is the text that ended the last one: RT."""
 
     __slots__ = (
-        "_budget", "_bytewise", "_carry", "_ended", "_position", "_text", "block_text", "source",
-        "terminator",
+        "_block_size", "_budget", "_bytewise", "_carry", "_ended", "_position", "_text",
+        "block_text", "source", "terminator",
     )  # fmt: skip
 
     def __init__(self, source: ByteReader, budget: Budget, *, bytewise: bool = False) -> None:
@@ -119,6 +119,7 @@ class RecordReader:
         self._bytewise = bytewise
         self._text = ""
         self._position = 0
+        self._block_size = _BLOCK // 4
         self._carry = b""
         self._ended = False
 
@@ -146,13 +147,21 @@ class RecordReader:
     def block(self, separator: str) -> list[str] | None:
         """Return many records that end by a character; None at the end of the input."""
         while True:
-            text, start = self._text, self._position
-            last = self._block_end(separator)
+            text, start, size = self._text, self._position, self._block_size
+            if len(text) - start <= size:
+                last = text.rfind(separator, start)
+            else:
+                last = text.rfind(separator, start, start + size)
+                if last < 0:
+                    last = text.find(separator, start + size)
             if last >= 0:
-                self._position = last + 1
-                self.terminator = separator
                 self.block_text = text = text[start:last]
-                return text.split(separator)
+                records = text.split(separator)
+                if not _RECORDS // 2 <= len(records) <= 2 * _RECORDS:
+                    self._adapt(records)
+                self._position = start + len(self.block_text) + 1
+                self.terminator = separator
+                return records
             if not self._fill():
                 rest = self._text[self._position :]
                 self._text, self._position = "", 0
@@ -160,18 +169,18 @@ class RecordReader:
                 self.block_text = rest
                 return [rest] if rest else None
 
-    def _block_end(self, separator: str) -> int:
-        """Return where a block of not too many records ends, -1 if no record ends yet.
+    def _adapt(self, records: list[str]) -> None:
+        """Choose the size of the next block by the number of records of this one, and shorten it.
 
         A program may do much with a record, and between two blocks it looks at the clock.
         """
-        text, start = self._text, self._position
-        if len(text) - start > _BLOCK:
-            count = text.count(separator, start, start + _BLOCK)
-            size = _BLOCK if count <= _RECORDS else _BLOCK * _RECORDS // count
-            last = text.rfind(separator, start, start + size)
-            return last if last >= 0 else text.find(separator, start + size)
-        return text.rfind(separator, start)
+        count = len(records)
+        if count < _RECORDS:
+            self._block_size = min(2 * self._block_size, _BLOCK)
+            return
+        self._block_size = max(_RECORDS, self._block_size * _RECORDS // count)
+        del records[_RECORDS:]
+        self.block_text = self.block_text[: sum(map(len, records)) + _RECORDS - 1]
 
     def push_back(self, records: list[str], separator: str) -> None:
         """Take back records that were not used: RS has changed."""

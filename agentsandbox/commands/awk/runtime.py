@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.channels import Channels
 from agentsandbox.commands.awk.csv_input import csv_fields
 from agentsandbox.commands.awk.fields import matches
-from agentsandbox.commands.awk.formats import as_bytes, check_format, format_values
 from agentsandbox.commands.awk.functions import conversions, namespace
 from agentsandbox.commands.awk.input import Input
 from agentsandbox.commands.awk.meter import ACCOUNTED
 from agentsandbox.commands.awk.patterns import Pattern
 from agentsandbox.commands.awk.records import split_text
-from agentsandbox.commands.awk.sorting import sort_elements, sorted_keys
-from agentsandbox.commands.awk.substitution import general_substitute, substitute, substituter
-from agentsandbox.commands.awk.times import format_time, make_time
 from agentsandbox.commands.awk.values import NUMBER_STARTS, AwkFatal, Unset, to_number
+from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
 
+    from agentsandbox.commands.awk.channels import Channels
     from agentsandbox.commands.awk.codegen import Compiled
     from agentsandbox.commands.awk.modes import Mode
     from agentsandbox.commands.awk.random_numbers import RandomNumbers
@@ -32,7 +27,7 @@ if TYPE_CHECKING:
 
 _NUMBERS = [str(number) for number in range(1, 65)]
 _PIECE = 4096
-_NO_CHARACTER = re.compile("[\udc80-\udcff]")
+_NO_CHARACTER = lazily("[\udc80-\udcff]")
 
 
 def _quoted(character: str) -> str:
@@ -65,7 +60,6 @@ class Runtime(Input):
         """Whether a warning of bytes that are no characters was given."""
         self.functions: dict[str, tuple[Callable[..., Any], str]] = {}
         self.in_end = False
-        self.channels = Channels(self)
         self.conversions = conversions(self)
         self.text = self.conversions["text"]
         self.key = self.conversions["key"]
@@ -106,10 +100,20 @@ class Runtime(Input):
     def run(self, compiled: Compiled) -> None:
         """Run the program to its end."""
         self.uses_terminator = "rt.RT" in compiled.source
+        if "rt.channels" in compiled.source:
+            self.use_channels()
         names = namespace(self)
         # our own compiler's output: it holds text of the script only by repr()
         exec(compiled.code, names)  # noqa: S102
         names["run"](self)
+
+    def use_channels(self) -> Channels:
+        """Return the files and pipes, made when first needed."""
+        if self.channels is None:
+            from agentsandbox.commands.awk.channels import Channels
+
+            self.channels = Channels(self)
+        return self.channels
 
     def set_status(self, number: float) -> None:
         """`exit number`."""
@@ -117,6 +121,8 @@ class Runtime(Input):
 
     def sprintf(self, template: str, values: Sequence[object]) -> str:
         """`sprintf`."""
+        from agentsandbox.commands.awk.formats import as_bytes, check_format, format_values
+
         if self.mode.traditional:
             check_format(template, self.mode)
         made = format_values(template, values, self.text, self.budget.charge, self.sound)
@@ -149,7 +155,11 @@ class Runtime(Input):
         """Return the keys for `for (key in array)`."""
         self.budget.step(len(array) // 8 + 1)
         how = self._order()
-        return array.walk(self.budget.step) if how is None else sorted_keys(self, array, how)
+        if how is None:
+            return array.walk(self.budget.step)
+        from agentsandbox.commands.awk.sorting import sorted_keys
+
+        return sorted_keys(self, array, how)
 
     def split_into(
         self, text: str, array: Array, separator: Pattern | str | None, typed: bool
@@ -273,6 +283,8 @@ class Runtime(Input):
 
     def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
         """`sub` and `gsub`: put the new text in `got`, return the number of replacements."""
+        from agentsandbox.commands.awk.substitution import substitute
+
         self.got, count = substitute(
             pattern, replacement, text, every, self.budget, posix=self.mode.posix
         )
@@ -284,6 +296,8 @@ class Runtime(Input):
         self, pattern: Pattern, replacement: str, every: bool
     ) -> Callable[[str], float]:
         """Return `substitute` for a constant pattern and a constant replacement."""
+        from agentsandbox.commands.awk.substitution import substituter
+
         return substituter(self, pattern, replacement, every)
 
     def gensub(self, pattern: Pattern, replacement: str, how: Value, text: str) -> str:
@@ -295,6 +309,8 @@ class Runtime(Input):
             if number < 1:
                 self.warn(f"gensub: third argument `{which}' treated as 1")
                 number = 1
+        from agentsandbox.commands.awk.substitution import general_substitute
+
         result = general_substitute(pattern, replacement, text, number, self.budget)
         if len(result) > ACCOUNTED:
             self.account(len(result))
@@ -321,6 +337,8 @@ class Runtime(Input):
 
     def sort(self, source: Array, target: Array | None, how: str | None, by_index: bool) -> float:
         """`asort` and `asorti`."""
+        from agentsandbox.commands.awk.sorting import sort_elements
+
         values = sort_elements(self, source, how, by_index)
         into = source if target is None else target
         into.clear()
@@ -351,6 +369,8 @@ class Runtime(Input):
         self, template: str | None = None, when: float | None = None, utc: object = 0.0
     ) -> str:
         """`strftime`."""
+        from agentsandbox.commands.awk.times import format_time
+
         if template is None:
             template = "%a %b %e %H:%M:%S %Z %Y"
         return format_time(
@@ -363,4 +383,6 @@ class Runtime(Input):
 
     def mktime(self, text: str, utc: bool) -> float:
         """`mktime`."""
+        from agentsandbox.commands.awk.times import make_time
+
         return make_time(text, utc, self.ctx.env)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.kernel.expressions import lazily
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
@@ -73,10 +75,10 @@ class AwkNextFile(BaseException):
     """`nextfile`, likewise."""
 
 
-_PREFIX = re.compile(
+_PREFIX = lazily(
     r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII
 )
-_WHOLE = re.compile(
+_WHOLE = lazily(
     r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+",
     re.ASCII,
 )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.sed.columns import column_replacer
 from agentsandbox.commands.sed.nodes import Command, Script, Substitution
 from agentsandbox.commands.sed.runtime import Settings
 from agentsandbox.commands.sed.substitution import build_replacer, replace_slowly
@@ -190,6 +189,8 @@ class _Compiler:
         if substitution.replacement.growth(_SAMPLE, blocks.shortest) > _GROWTH * _SAMPLE:
             raise UnfitError
         if substitution.everywhere or blocks.once_per_line:
+            from agentsandbox.commands.sed.columns import column_replacer
+
             columns = column_replacer(blocks, substitution.replacement)
             return self._replace_all(blocks, text, replacer, columns, slowly)
         if literal and text is not None:

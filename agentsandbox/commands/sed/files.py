@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import posixpath
-import string
 
 from agentsandbox.commands.sed.nodes import Script, SedError
 from agentsandbox.commands.sed.runtime import Editor, Output, Program, Settings
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.fs.base import Stat
     from agentsandbox.kernel.streams import ByteReader, Stream
 
-_LETTERS = string.ascii_letters + string.digits
+_LETTERS = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 
 
 class Original:

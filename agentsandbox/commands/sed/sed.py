@@ -6,7 +6,6 @@ from functools import lru_cache
 
 from agentsandbox.commands._text.lines import short_blocks
 from agentsandbox.commands.sed.blocks import compile_blocks
-from agentsandbox.commands.sed.compiler import compile_script
 from agentsandbox.commands.sed.files import Files
 from agentsandbox.commands.sed.nodes import Script, SedError
 from agentsandbox.commands.sed.parser import Parser
@@ -183,6 +182,8 @@ def _edit(
                     output.line(text, complete=complete)
                     output.flush()
         return files.status
+    from agentsandbox.commands.sed.compiler import compile_script
+
     editor = files.editor(compile_script(script, settings))
     groups = [[name] for name in operands] if args.flag("separate") else [operands]
     for group in groups:
@@ -200,6 +201,8 @@ def _edit_in_place(
     """Edit each operand in place; return the exit status."""
     if not args.operands:
         raise SedError("no input files", 4)
+    from agentsandbox.commands.sed.compiler import compile_script
+
     suffix = args.value("in-place") or ""
     kernel = _kernel(ctx, script, settings)
     editor: Editor | None = None

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._text.quoting import quote
-from agentsandbox.commands.sort.values import as_text, converter, mirror
 from agentsandbox.errors import CommandError
 
 TYPE_CHECKING = False
@@ -81,6 +80,8 @@ class SortKey:
         self, tab: bytes | None, salt: tuple[bytes, bytes], invert: bool, terminator: bytes
     ) -> Callable[[Sequence[bytes]], list[Any]]:
         """Return the function from lines to values. -R hashes each text between the two salts."""
+        from agentsandbox.commands.sort.values import as_text, converter, mirror
+
         extract = _extractor(self, tab)
         if extract is not None and terminator == b"\n":
             extract = _quick_extractor(self, tab, extract)

@@ -36,7 +36,9 @@ _CLASSES = {
 class ByteSet:
     """A parsed string: parts of bytes, some of them a class or a `[c*]` that fills up the rest."""
 
-    __slots__ = ("ends_with_class", "equivalents", "fills", "has_class", "other_classes", "parts")
+    __slots__ = (
+        "ends_with_class", "equivalents", "fills", "has_class", "other_classes", "parts", "warned",
+    )  # fmt: skip
 
     def __init__(self) -> None:
         self.parts: list[tuple[str, bytes]] = []  # kind: bytes, fill, upper, lower, class
@@ -45,6 +47,8 @@ class ByteSet:
         self.has_class = False
         self.other_classes = False
         self.ends_with_class = False
+        self.warned = False
+        """Whether there was a warning about it."""
 
     def add(self, kind: str, found: bytes) -> None:
         """Add a part."""
@@ -86,7 +90,7 @@ class ByteSet:
         return starts
 
 
-def _unescape(ctx: CommandContext, text: bytes) -> list[tuple[int, bool]]:
+def _unescape(ctx: CommandContext, text: bytes, found: ByteSet) -> list[tuple[int, bool]]:
     """Return (byte, whether it was escaped) of each byte that the string means."""
     units: list[tuple[int, bool]] = []
     at = 0
@@ -100,14 +104,15 @@ def _unescape(ctx: CommandContext, text: bytes) -> list[tuple[int, bool]]:
         if not following:
             wrong = "an unescaped backslash at end of string is not portable"
             ctx.warn(f"warning: {wrong}", ctx.status)
+            found.warned = True
             units.append((92, False))
         elif following in _NAMED:
             units.append((_NAMED[following], True))
             at += 1
         elif following in b"01234567":
-            found = re.compile(rb"[0-7]{1,3}").match(text, at)
-            assert found is not None
-            digits = found[0]
+            match = re.compile(rb"[0-7]{1,3}").match(text, at)
+            assert match is not None
+            digits = match[0]
             if int(digits, 8) > 255:
                 shown = str(digits, "ascii")
                 ctx.stderr.write(
@@ -116,6 +121,7 @@ def _unescape(ctx: CommandContext, text: bytes) -> list[tuple[int, bool]]:
                         f"\tinterpreted as the 2-byte sequence \\0{shown[:2]}, {shown[2]}\n"
                     )
                 )
+                found.warned = True
                 digits = digits[:2]
             units.append((int(digits, 8), True))
             at += len(digits)
@@ -137,7 +143,7 @@ def parse_set(ctx: CommandContext, text: str) -> ByteSet:
         ctx.budget.work(len(data))
         found.add("bytes", data)
         return found
-    units = _unescape(ctx, data)
+    units = _unescape(ctx, data, found)
     at = 0
     while at < len(units):
         ctx.budget.step()

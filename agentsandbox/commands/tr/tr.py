@@ -11,12 +11,17 @@ from agentsandbox.commands.tr.sets import ByteSet, parse_set
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
+from agentsandbox.kernel.caching import Kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 _BLOCK = 1 << 16
+_PROGRAMS = Kept(64)
+"""What short operands mean: scripts use the same few again and again."""
+_SHORT = 128
+"""Characters of operands whose meaning is kept."""
 
 
 def _operands(args: Arguments, *, delete: bool, squeeze: bool) -> list[str]:
@@ -178,12 +183,36 @@ def _squeeze_one(block: bytes, byte: bytes) -> bytes:
     """,
 )
 def tr(ctx: CommandContext, args: Arguments) -> int:
+    key = (*args.given, *args.operands)
+    table, deleted, squeezed = _PROGRAMS.get(key) or _program(ctx, args, key)
+    squeezer = _squeezer(squeezed) if args.given and args.flag("squeeze-repeats") else None
+    try:
+        for block in blocks(ctx.budget, ctx.stdin, _BLOCK):
+            if table is not None or deleted:
+                block = block.translate(table, deleted)
+            if squeezer is not None:
+                block = squeezer(block)
+            if block:
+                ctx.stdout.write(block)
+    except IsADirectoryError as error:
+        raise CommandError(f"read error: {error.strerror}") from None
+    return ctx.status
+
+
+def _program(
+    ctx: CommandContext, args: Arguments, key: tuple[object, ...]
+) -> tuple[bytes | None, bytes, bytes]:
+    """Return the table of the translation, the bytes to delete, and those to squeeze.
+
+    key  the options and operands, under which the result is kept
+    """
     given = dict(args.given)
     delete, squeeze = "delete" in given, "squeeze-repeats" in given
     complement, truncate = "complement" in given, "truncate-set1" in given
     words = _operands(args, delete=delete, squeeze=squeeze)
     first = parse_set(ctx, words[0])
     second = parse_set(ctx, words[1]) if len(words) > 1 else None
+    warned = first.warned or (second is not None and second.warned)
     if second is not None and second.fills > 1:
         raise CommandError("only one [c*] repeat construct may appear in string2")
     if first.fills:
@@ -206,15 +235,7 @@ def tr(ctx: CommandContext, args: Arguments) -> int:
         table = bytes.maketrans(source, target)  # the last translation of a byte counts
         if squeeze:
             squeezed = second.content()
-    squeezer = _squeezer(squeezed) if squeeze else None
-    try:
-        for block in blocks(ctx.budget, ctx.stdin, _BLOCK):
-            if table is not None or deleted:
-                block = block.translate(table, deleted)
-            if squeezer is not None:
-                block = squeezer(block)
-            if block:
-                ctx.stdout.write(block)
-    except IsADirectoryError as error:
-        raise CommandError(f"read error: {error.strerror}") from None
-    return ctx.status
+    program = table, deleted, squeezed
+    if not warned and sum(map(len, words)) <= _SHORT:
+        _PROGRAMS.put(key, program)
+    return program

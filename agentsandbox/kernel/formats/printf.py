@@ -6,16 +6,11 @@ it words its messages differently.
 
 from __future__ import annotations
 
-import functools
 import re
 
 from agentsandbox.kernel.budget import PIECE
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.formats.long_double import (
-    LongDouble,
-    format_long_double,
-    parse_long_double,
-)
 from agentsandbox.kernel.quoting import backslash_quote
 from agentsandbox.kernel.streams import bytewise, encode, encode_pieces
 
@@ -24,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from agentsandbox.kernel.budget import Budget
+    from agentsandbox.kernel.formats.long_double import LongDouble
 
 INT_MAX = 2**31 - 1
 _LOW, _HIGH, _WRAP = -(2**63), 2**63 - 1, 2**64
@@ -254,6 +250,8 @@ class Rendering:
 
     def real(self) -> LongDouble:
         """Return the next argument as a floating-point number."""
+        from agentsandbox.kernel.formats.long_double import LongDouble, parse_long_double
+
         text = self.next_argument()
         if text is None:
             return LongDouble.from_int(0)
@@ -377,6 +375,8 @@ class Rendering:
         return True
 
     def floating(self, directive: Directive) -> bytes:
+        from agentsandbox.kernel.formats.long_double import format_long_double
+
         flags, width, precision = self.measures(directive)
         return format_long_double(
             self.real(), directive.conversion, precision, flags, width
@@ -568,7 +568,7 @@ _SPECIAL = lazily(r"[\\%]")
 _SHORT = 1024
 
 
-@functools.lru_cache(maxsize=512)
+@lru_cache(maxsize=512)
 def _compile_short(text: str) -> Format:
     return _Compiler(text, None).run()
 

@@ -6,10 +6,9 @@ host's own zone never shows. Years beyond 1…9999 are mapped to years with the 
 
 from __future__ import annotations
 
-import functools
 import re
 
-from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.caching import cache_short, lru_cache
 from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
@@ -119,7 +118,7 @@ def _from_database(info: ZoneInfo) -> Zone:
         offset, saving = moment.utcoffset(), moment.dst()
         return (round(offset.total_seconds()) if offset else 0), moment.tzname() or "", bool(saving)
 
-    return Zone(functools.lru_cache(maxsize=4096)(at))
+    return Zone(lru_cache(maxsize=4096)(at))
 
 
 def _offset(sign: str | None, hours: str, minutes: str | None, seconds: str | None) -> int:

@@ -369,6 +369,10 @@ class FileSystem(ABC):
         del path
         return None
 
+    def are_shared(self, directories: Sequence[tuple[str, object]]) -> bool:
+        """Whether `shared_directory` still returns these nodes for these paths."""
+        return all(self.shared_directory(path) is node for path, node in directories)
+
     def program(self, path: str) -> bytes | None:
         """Return the bytes of a file in memory that anyone may read and execute, else None."""
         del path

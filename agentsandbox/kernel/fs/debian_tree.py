@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import functools
-
-from agentsandbox.kernel.fs.devices import DEVICES
+from agentsandbox.kernel.caching import lru_cache
+from agentsandbox.kernel.fs.nodes import DEVICES
 from agentsandbox.kernel.fs.trees import FrozenTree, build_tree
 from agentsandbox.kernel.streams import decode, encode
 
@@ -123,7 +122,7 @@ def debian_tree(user: str, hostname: str, command_names: Sequence[str]) -> Froze
     return _build(user, hostname, tuple(command_names))
 
 
-@functools.lru_cache(maxsize=32)
+@lru_cache(maxsize=32)
 def _build(user: str, hostname: str, command_names: tuple[str, ...]) -> FrozenTree:
     name = encode(hostname)
     files: dict[str, bytes | tuple[bytes, int]] = {

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.streams import Stream
 
-DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
-"""The names that `open_device` knows."""
-
 
 class Borrowed(File):
     """A file descriptor opened again by name (/dev/fd/3); it does not own the stream."""
@@ -172,7 +169,7 @@ def _endless(path: str | None, *, for_script: bool) -> BaseException:
 def open_device(
     name: str, path: str, info: Stat, random: Random | None = None, *, for_script: bool = False
 ) -> File:
-    """Open one of `DEVICES`; ENXIO for the terminal, which a sandbox does not have."""
+    """Open one of `nodes.DEVICES`; ENXIO for the terminal, which a sandbox does not have."""
     if name == "null":
         return NullDevice(path, info)
     if name == "zero":

@@ -3,7 +3,7 @@ restore cost nothing.
 
 `resolution` finds, `ownership` owns and keeps the account; the class stands on both. Its methods
 that change directories (`names`), whole subtrees (`subtrees`) and mounts (`mounts`) are functions
-of these modules; content and versions are here.
+of these modules, the last two loaded when first used; content and versions are here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import errno
 import time
 from _thread import get_ident
 
-from agentsandbox.kernel.fs import mounts, names, subtrees
+from agentsandbox.kernel.fs import names
 from agentsandbox.kernel.fs.base import File, FileSystem, Stat, ends_in_dots, os_error
 from agentsandbox.kernel.fs.handles import MemoryFile
 from agentsandbox.kernel.fs.mounted_calls import inside
@@ -42,10 +42,10 @@ from agentsandbox.limits import DEFAULT_LIMITS, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from random import Random
 
-    from agentsandbox.kernel.fs.base import Mark, Mode
+    from agentsandbox.kernel.fs.base import HostFolder, Mark, Mode
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
     from agentsandbox.kernel.fs.resolution import Place
@@ -116,13 +116,6 @@ class MemoryFileSystem(Ledger):
     unlink = names.unlink
     rmdir = names.rmdir
     rename = names.rename
-    walk = subtrees.walk
-    copy_tree = subtrees.copy_tree
-    remove_tree = subtrees.remove_tree
-    mount_tree = mounts.mount_tree
-    mount = mounts.mount
-    host_folders = mounts.host_folders
-    is_on_host = mounts.is_on_host
 
     def __init__(
         self,
@@ -157,6 +150,52 @@ class MemoryFileSystem(Ledger):
             self.nodes = base.nodes
         self.max_bytes = self.used + limits.total_bytes
         self.max_nodes = self.nodes + limits.files
+
+    # subtrees and mounts
+
+    def walk(self, path: str) -> Iterator[tuple[str, list[str], list[str]]]:
+        from agentsandbox.kernel.fs.subtrees import walk
+
+        return walk(self, path)
+
+    def copy_tree(self, source: str, target: str) -> None:
+        from agentsandbox.kernel.fs.subtrees import copy_tree
+
+        copy_tree(self, source, target)
+
+    def remove_tree(self, path: str) -> None:
+        from agentsandbox.kernel.fs.subtrees import remove_tree
+
+        remove_tree(self, path)
+
+    def mount_tree(self, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
+        """Mount a shared tree at no cost. If writable, changes copy piece by piece.
+
+        Its files do not count against the limits.
+        """
+        from agentsandbox.kernel.fs.mounts import mount_tree
+
+        mount_tree(self, path, tree, read_only=read_only)
+
+    def mount(self, path: str, filesystem: FileSystem) -> None:
+        """Mount another filesystem, which forks and snapshots share.
+
+        `MountError` for a relative path, if a folder of the host would be mounted twice and once
+        writable, for a path that cannot be used, and if the host refuses to look at its folder.
+        """
+        from agentsandbox.kernel.fs.mounts import mount
+
+        mount(self, path, filesystem)
+
+    def host_folders(self) -> list[HostFolder]:
+        from agentsandbox.kernel.fs.mounts import host_folders
+
+        return host_folders(self)
+
+    def is_on_host(self, path: str) -> bool:
+        from agentsandbox.kernel.fs.mounts import is_on_host
+
+        return is_on_host(self, path)
 
     @property
     def uid(self) -> int:
@@ -579,6 +618,14 @@ class MemoryFileSystem(Ledger):
     def shared_directory(self, path: str) -> object | None:
         directory = self._dirs.get(path)
         return None if directory is None or directory.owner is self.token else directory
+
+    def are_shared(self, directories: Sequence[tuple[str, object]]) -> bool:
+        known, token = self._dirs, self.token
+        for path, seen in directories:
+            directory = known.get(path)
+            if directory is None or directory is not seen or directory.owner is token:
+                return False
+        return True
 
     def program(self, path: str) -> bytes | None:
         cut = path.rfind("/")

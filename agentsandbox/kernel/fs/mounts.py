@@ -21,10 +21,6 @@ if TYPE_CHECKING:
 
 
 def mount_tree(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool = True) -> None:
-    """Mount a shared tree at no cost. If writable, changes copy piece by piece.
-
-    Its files do not count against the limits.
-    """
     _mount(ledger, path, SharedTree(tree.root) if read_only else tree.root)
     if not read_only:
         ledger.nodes += tree.nodes
@@ -34,11 +30,6 @@ def mount_tree(ledger: Ledger, path: str, tree: FrozenTree, *, read_only: bool =
 
 
 def mount(tree: Ledger, path: str, filesystem: FileSystem) -> None:
-    """Mount another filesystem, which forks and snapshots share.
-
-    `MountError` for a relative path, if a folder of the host would be mounted twice and once
-    writable, for a path that cannot be used, and if the host refuses to look at its folder.
-    """
     try:
         check_mount(path, filesystem, tree.mounted)
         _mount(tree, path, Mount(filesystem))

@@ -1,4 +1,7 @@
-"""Creating, moving and removing names in the tree in memory."""
+"""Creating, moving and removing names in the tree in memory.
+
+The clock may be a function of the host and raise: it is asked before anything is changed.
+"""
 
 from __future__ import annotations
 
@@ -87,11 +90,12 @@ def new_place(tree: Ledger, path: str, *, directory: bool = False) -> Place:
 
 def put(tree: Ledger, place: Place, entry: Entry, path: str, size: int = 0) -> None:
     """Enter something new in its directory, which is our own."""
+    now = tree.clock()
     tree.charge(path, size)
     directory = place.stack[-1]
     assert type(directory) is Dir
     directory.entries[place.name] = entry
-    directory.mtime = directory.ctime = tree.clock()
+    directory.mtime = directory.ctime = now
     directory.atime = None
     if entry.kind == DIR:
         directory.links += 1
@@ -154,13 +158,14 @@ def link(tree: Ledger, source: str, path: str) -> None:
     if node.kind == DIR:
         raise os_error(errno.EPERM, source)
     origin = tree._walk(source, follow=False)
+    now = tree.clock()
     directory = tree.own(origin)
     entry = tree.share(directory, origin.name)
     place = new_place(tree, path)
     put(tree, place, entry, path)
     linked = tree.own_node(directory, origin.name)
     linked.links += 1
-    linked.ctime = tree.clock()
+    linked.ctime = now
 
 
 # removing
@@ -202,8 +207,9 @@ def unlink(tree: Ledger, path: str) -> None:
 
 def _remove(tree: Ledger, directory: Dir, name: str) -> None:
     """Remove a name that is not a directory from a directory of our own."""
+    now = tree.clock()
     entry = directory.entries.pop(name)
-    directory.mtime = directory.ctime = tree.clock()
+    directory.mtime = directory.ctime = now
     directory.atime = None
     tree.drop(entry)
     if entry.kind == LINK or entry.kind == HARD:
@@ -228,10 +234,11 @@ def rmdir(tree: Ledger, path: str) -> None:
         raise os_error(errno.ENOTDIR, path)
     if node.entries:
         raise os_error(errno.ENOTEMPTY, path)
+    now = tree.clock()
     directory = tree.own(place)
     tree.drop(directory.entries.pop(place.name))
     directory.links -= 1
-    directory.mtime = directory.ctime = tree.clock()
+    directory.mtime = directory.ctime = now
     directory.atime = None
     tree._dirs.clear()
 
@@ -304,6 +311,7 @@ def _move(tree: Ledger, origin: Place, place: Place) -> None:
     here, there = origin.stack[-1], place.stack[-1]
     assert type(here) is Dir
     assert type(there) is Dir
+    now = tree.clock()
     entry = here.entries.pop(origin.name)
     old = there.entries.pop(place.name, None)
     there.entries[place.name] = entry
@@ -313,7 +321,7 @@ def _move(tree: Ledger, origin: Place, place: Place) -> None:
     if entry.kind == DIR:
         here.links -= 1
         there.links += 1
-    here.mtime = here.ctime = there.mtime = there.ctime = tree.clock()
+    here.mtime = here.ctime = there.mtime = there.ctime = now
     here.atime = there.atime = None
     if entry.kind != FILE or (old is not None and old.kind != FILE):
         tree._dirs.clear()

@@ -8,8 +8,9 @@ dropped sandbox is freed at once.
 
 from __future__ import annotations
 
-import functools
 import itertools
+
+from agentsandbox.kernel.caching import lru_cache
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,9 @@ FIFO: Final = 5
 GRAFT: Final = 6
 MOUNT: Final = 7
 INNER: Final = 8
+
+DEVICES = ("full", "null", "random", "tty", "urandom", "zero")
+"""The names of devices (`devices.open_device`)."""
 
 _numbers = itertools.count(11)
 
@@ -243,7 +247,7 @@ def number_of(node: Own) -> int:
     return node.ino
 
 
-@functools.lru_cache(maxsize=256)
+@lru_cache(maxsize=256)
 def regular_mode(permissions: int) -> int:
     """Return the mode of a regular file, one object per value: less memory, faster comparison."""
     return 0o100000 | permissions & 0o7777

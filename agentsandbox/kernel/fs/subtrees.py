@@ -130,10 +130,11 @@ def remove_tree(tree: Ledger, path: str) -> None:
         FileSystem.remove_tree(tree, path)
         return
     check_removable(tree, place, path)
+    now = tree.clock()
     directory = tree.own(place)
     del directory.entries[place.name]
     directory.links -= 1
-    directory.mtime = directory.ctime = tree.clock()
+    directory.mtime = directory.ctime = now
     directory.atime = None
     tree._dirs.clear()
     pending = [node]

@@ -22,12 +22,17 @@ class FrozenTree:
     def __init__(self, root: Dir) -> None:
         self.root = root
         self.nodes = self.size = 0
-        for _, entry in self._entries():
-            self.nodes += 1
-            if entry.kind == FILE:
-                self.size += len(entry.data)
-            elif entry.kind == LINK:
-                self.size += len(encode(entry.text))
+        pending = [root]
+        while pending:
+            entries = pending.pop().entries.values()
+            self.nodes += len(entries)
+            for entry in entries:
+                if entry.kind == FILE:
+                    self.size += len(entry.data)
+                elif entry.kind == DIR:
+                    pending.append(entry)
+                elif entry.kind == LINK:
+                    self.size += len(encode(entry.text))
 
     def _entries(self) -> Iterator[tuple[str, Entry]]:
         pending = [("", self.root)]

@@ -18,7 +18,6 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short, compile_pattern
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps.analysis import UNBOUNDED, analyze
-from agentsandbox.kernel.regexps.literal_prefixes import edge_run, match_collector, prefixed_sources
 from agentsandbox.kernel.regexps.parser import (
     RegexError,
     Tree,
@@ -304,6 +303,8 @@ class PosixRegex(Regex):
         if self._prefixed is None:
             tree, sources = self._tree, []
             if not tree.back_references:
+                from agentsandbox.kernel.regexps.literal_prefixes import prefixed_sources
+
                 sources = prefixed_sources(tree.root, lowered=tree.ignore_case)
             self._prefixed = [
                 compile_pattern(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII)
@@ -315,6 +316,8 @@ class PosixRegex(Regex):
         """Return all matches in a text without long lines, for a pattern that is `exact`."""
         if text.isascii():
             if self._collect is None:
+                from agentsandbox.kernel.regexps.literal_prefixes import match_collector
+
                 self._collect = match_collector(
                     self._tree.root, ignore_case=self._tree.ignore_case
                 ) or _finder(self.for_text(text))
@@ -323,6 +326,8 @@ class PosixRegex(Regex):
 
     def edge_run(self) -> tuple[str, str] | None:
         """Return the characters and the anchor of a pattern such as `^ *`, or None for others."""
+        from agentsandbox.kernel.regexps.literal_prefixes import edge_run
+
         found = edge_run(self._tree.root)
         if found is None:
             return None

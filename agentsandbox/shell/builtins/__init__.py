@@ -11,10 +11,10 @@ A builtin gets the shell and its words and returns a status. It reports faults b
 from __future__ import annotations
 
 import errno
-import functools
 import os
 
 from agentsandbox.errors import CommandError, Exit
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 
@@ -171,7 +171,7 @@ def define(
     return decorate
 
 
-@functools.cache
+@lru_cache(maxsize=None)
 def _load(name: str) -> Builtin:
     module_name, attribute = _MODULES.get(name, (name, name))
     module = __import__(f"agentsandbox.shell.builtins.{module_name}", fromlist=[attribute])

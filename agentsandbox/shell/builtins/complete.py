@@ -21,7 +21,7 @@ from agentsandbox.shell.expansion.splitting import split_fields
 from agentsandbox.shell.expansion.variables import ARRAY, EXPORT, AssociativeArray, IndexedArray
 from agentsandbox.shell.interpreter.options import OPTIONS
 from agentsandbox.shell.interpreter.simple import run_words
-from agentsandbox.shell.syntax.parser import RESERVED
+from agentsandbox.shell.syntax.plain_commands import RESERVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

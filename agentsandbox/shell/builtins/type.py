@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.kernel.quoting import single_quote
 from agentsandbox.shell.builtins import NAMES, define, parse_letters
-from agentsandbox.shell.syntax.parser import RESERVED
+from agentsandbox.shell.syntax.plain_commands import RESERVED
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

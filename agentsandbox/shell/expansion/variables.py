@@ -20,7 +20,6 @@ from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.references import split_reference
 
 _LONGEST_IFS = 1 << 18
 """Characters of IFS."""
@@ -539,6 +538,8 @@ class Variables:
         reference = self.values.get(name)
         if not isinstance(reference, NameReference) or not reference.target:
             text = str(value)
+            from agentsandbox.shell.expansion.references import split_reference
+
             if split_reference(text) is None:
                 raise ExpansionError(f"`{text}': not a valid identifier")
             self.values[name] = self.reference(name, text)

@@ -8,9 +8,13 @@ from agentsandbox.shell.interpreter.assignments import (
     compile_assignment,
     written_literal,
 )
-from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed, finish
-from agentsandbox.shell.interpreter.redirections import (
+from agentsandbox.shell.interpreter.failures import (
     RedirectionError,
+    command_ended,
+    expansion_failed,
+    finish,
+)
+from agentsandbox.shell.interpreter.redirections import (
     compile_redirections,
     finishing,
     release_all,

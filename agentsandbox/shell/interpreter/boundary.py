@@ -3,9 +3,9 @@
 What ends a script is one of three things. An unwind that the sandbox knows (a limit, a signal, a
 closed pipe, `exit`) becomes a status. An error of ours, or of a host's command, is a bug: the
 host's log gets its traceback, the script's log one sentence, and the status is 70. `SystemExit`
-counts as such an error: a command that calls `sys.exit` does not end the host. Only what the host
-itself has asked for passes through: `KeyboardInterrupt`, and the cancellation of the task that
-waits for the script.
+counts as such an error, as does any other class: a command that calls `sys.exit` does not end the
+host. Only what the host itself has asked for passes through: `KeyboardInterrupt`, and the
+cancellation of the task that waits for the script (`kernel.host_functions`).
 
 The sentence goes to the log of the execution and not to descriptor 2. That one is the script's: it
 may be a full device or a closed pipe, and a script that can provoke an internal error must not be
@@ -14,9 +14,10 @@ able to make the report of it fail.
 
 from __future__ import annotations
 
-from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed, Unwind
+from agentsandbox.errors import Exit, Killed, LimitReached, PipeClosed
 from agentsandbox.kernel.budget import CANCELLED
-from agentsandbox.shell.interpreter.subshells import run_in_shell
+from agentsandbox.kernel.streams import encode
+from agentsandbox.shell.interpreter.ends import run_in_shell
 from agentsandbox.shell.interpreter.texts import run_commands
 
 TYPE_CHECKING = False
@@ -47,7 +48,7 @@ def run_guarded(
             shell, lambda inner: run_commands(inner, script, origin="-c: "), goes_on=goes_on
         )
         if scheduler.processes:
-            _settle(shell, jobs)
+            _settle(shell, jobs, log)
     except LimitReached as reached:
         limit = CANCELLED if scheduler.budget.cancelled else reached.limit
         status = _STATUSES.get(limit, 137)
@@ -63,13 +64,15 @@ def run_guarded(
         limit, status = "depth", 137
     except MemoryError:
         limit, status = "value_bytes", 137
-    except (Exception, SystemExit, GeneratorExit, Unwind) as error:  # noqa: BLE001
+    except BaseException as error:
+        from agentsandbox.kernel.host_functions import passes_to_host
+
+        if passes_to_host(error):
+            _forget_exit_trap(shell)
+            raise
         status = 70
         _report(error)
         log.add_line(2, b"bash: internal error; the host's log has the details\n")
-    except BaseException:  # the host cancelled the task that waits
-        _forget_exit_trap(shell)
-        raise
     if limit is not None:
         shell.status = status
         _forget_exit_trap(shell)
@@ -110,12 +113,23 @@ def _forget_trace(error: BaseException) -> None:
             chain[-1].tb_next = None
 
 
-def _settle(shell: Shell, jobs: Jobs) -> None:
-    """Background jobs at the end of an execution, as the option `jobs` says."""
+def _settle(shell: Shell, jobs: Jobs, log: OutputLog) -> None:
+    """Background jobs at the end of an execution, as the option `jobs` says.
+
+    The script has ended, so what its jobs reach then is no limit of the script: it ends all of
+    them, and the next call can work.
+    """
     scheduler = shell.machine.scheduler
     if jobs == "kill":
         scheduler.kill_all()
     elif jobs == "wait":
         scheduler.block(lambda: not scheduler.processes)
     else:
-        scheduler.drain()
+        try:
+            scheduler.drain()
+        except LimitReached as reached:
+            if scheduler.budget.cancelled:
+                raise
+            scheduler.kill_all(elsewhere=False)
+            notice = f"sandbox: background jobs stopped by the limit '{reached.limit}' (D-limit)\n"
+            log.add_line(2, encode(notice))

@@ -20,8 +20,7 @@ from agentsandbox.shell.interpreter.options import OPTIONS
 from agentsandbox.shell.interpreter.redirections import finishing, redirected
 from agentsandbox.shell.interpreter.traps import before_command
 from agentsandbox.shell.interpreter.words import WORDS
-from agentsandbox.shell.syntax.nodes import (
-    ArithmeticCommand,
+from agentsandbox.shell.syntax.compound_nodes import (
     CondAnd,
     CondBinary,
     CondGroup,
@@ -31,6 +30,9 @@ from agentsandbox.shell.syntax.nodes import (
     CondTest,
     CondUnary,
     CondWord,
+)
+from agentsandbox.shell.syntax.nodes import (
+    ArithmeticCommand,
     DoubleQuoted,
     Literal,
     Part,

@@ -4,12 +4,6 @@ from __future__ import annotations
 
 from agentsandbox.errors import Stopped
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.traps import (
-    inherited,
-    run_exit_trap,
-    run_pending_traps,
-    run_trap,
-)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +11,14 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.syntax.nodes import Command
+
+
+class RedirectionError(Exception):
+    """A redirection that cannot be made; the message follows "name: line N: "."""
+
+    def __init__(self, message: str) -> None:
+        self.message = message
+        super().__init__(message)
 
 
 def command_failed(
@@ -31,11 +33,15 @@ def command_failed(
     if shell.control.ignore or shell.control.own_depth == shell.budget.depth:
         return
     if shell.traps.handlers.get("ERR") and (traps is None or "ERR" in traps):
+        from agentsandbox.shell.interpreter.traps import inherited, run_trap
+
         if inherited(shell, "ERR"):
             run_trap(shell, "ERR", line)
     if shell.options.errexit:
         # in a subshell it still sees the locals
         if shell.process.level and "EXIT" in shell.traps.handlers:
+            from agentsandbox.shell.interpreter.traps import run_exit_trap
+
             status = run_exit_trap(shell, status)
         raise shell.stopped(status, line)
 
@@ -54,6 +60,8 @@ def command_ended(
     """As `finish`, for a command during which signals may have arrived."""
     shell.status = status
     if shell.traps.pending:
+        from agentsandbox.shell.interpreter.traps import run_pending_traps
+
         run_pending_traps(shell)
     if status and shell.check:
         command_failed(shell, status, line, traps)

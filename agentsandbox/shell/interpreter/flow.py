@@ -14,21 +14,23 @@ from agentsandbox.shell.interpreter.failures import expansion_failed
 from agentsandbox.shell.interpreter.redirections import finishing, redirected
 from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
 from agentsandbox.shell.interpreter.words import WORDS
+from agentsandbox.shell.syntax.compound_nodes import (
+    ArithmeticFor,
+    Case,
+    Conditional,
+    For,
+    If,
+    While,
+)
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
-    ArithmeticFor,
-    Case,
     Command,
     CommandList,
-    Conditional,
-    For,
     Group,
-    If,
     Literal,
     Quoted,
     SimpleCommand,
-    While,
     Word,
 )
 

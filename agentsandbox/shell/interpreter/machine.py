@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from time import thread_time
 
-from agentsandbox.kernel.fs.devices import Borrowed
 from agentsandbox.shell.interpreter.fifos import Fifos
 from agentsandbox.shell.interpreter.state import DERIVED, HOST, KEPT, RUNNING
 
@@ -14,9 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import ClassVar
 
-    from agentsandbox.contract.command import Command, CommandTable, Host
+    from agentsandbox.contract.command import Command, CommandTable
+    from agentsandbox.contract.host import Host
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.kernel.fs.devices import Borrowed
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.kernel.streams import Stream
 
@@ -143,6 +144,8 @@ class Machine:
         stream = table.get(number) if table is not None else None
         if stream is None:
             raise FileNotFoundError(2, os.strerror(2), path)
+        from agentsandbox.kernel.fs.devices import Borrowed
+
         return Borrowed(stream)
 
     def skill_at(self, path: str) -> tuple[str, str] | None:

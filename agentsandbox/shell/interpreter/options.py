@@ -6,8 +6,6 @@ saved state share theirs with the shell they came from, at the cost of one refer
 
 from __future__ import annotations
 
-from types import MappingProxyType
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,9 +57,10 @@ lastpipe lithist localvar_inherit localvar_unset login_shell mailwarn no_empty_c
 nocaseglob nocasematch noexpand_translation nullglob progcomp_alias restricted_shell shift_verbose
 varredir_close xpg_echo
 """.split()
-SHOPT_DEFAULTS: Mapping[str, bool] = MappingProxyType(
-    {**dict.fromkeys(_SHOPT_ON, True), **dict.fromkeys(_SHOPT_OFF, False)}
-)
+SHOPT_DEFAULTS: Mapping[str, bool] = {
+    **dict.fromkeys(_SHOPT_ON, True),
+    **dict.fromkeys(_SHOPT_OFF, False),
+}
 """Options of `shopt` in a shell that runs a script."""
 
 

@@ -4,8 +4,8 @@ A kernel runs the stages of a pipeline side by side. Most do not need that: in `
 first stage ends before the second has anything to do. So the stages run one after the other on the
 caller's stack, and each writes into a pipe that the next one reads:
 
-1. `_Run.run` makes the pipe and *defers* the rest of the pipeline: the scheduler knows how to start
-it as a process, but does not.
+1. `_Stages.run` makes the pipe and *defers* the rest of the pipeline: the scheduler knows how to
+start it as a process, but does not.
 2. The stage runs. If it ends before the pipe is full, the deferred rest is taken back (`undefer`)
 and runs right here, as the next turn of the loop.
 3. If the pipe gets full, the writer must wait for a reader. Only then does the scheduler start the
@@ -26,26 +26,24 @@ from time import monotonic, thread_time
 
 from agentsandbox.errors import Killed, PipeClosed, Return
 from agentsandbox.kernel.processes import Deferred
-from agentsandbox.kernel.streams import Pipe, PipeReader
+from agentsandbox.kernel.streams import open_pipe
 from agentsandbox.shell.builtins import PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.ends import child_status
 from agentsandbox.shell.interpreter.failures import command_failed
+from agentsandbox.shell.interpreter.side_effects import harmless_name, leaves_no_trace
 from agentsandbox.shell.interpreter.special_variables import PipelineStatus
 from agentsandbox.shell.interpreter.subshells import (
     announced,
     child_killed,
-    child_status,
     compile_stage,
     run_subshell,
     text_of,
 )
-from agentsandbox.shell.interpreter.substitutions import harmless_name, leaves_no_trace
-from agentsandbox.shell.interpreter.traps import before_command, run_pending_traps
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
     Command,
-    Conditional,
     Pipeline,
     SimpleCommand,
     Subshell,
@@ -54,8 +52,6 @@ from agentsandbox.shell.syntax.parser import known_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Run, Shell
 
@@ -72,83 +68,78 @@ def _name_in_place(command: Command) -> str:
     return name
 
 
-class _Run:
-    """One run of a pipeline.
+class _Stages:
+    """The compiled stages of a pipeline.
 
     stages     closures that run a stage in this shell
     children   closures that run a stage as all that a subshell does
     in_place   for each stage the name of its command if it may run without a subshell, else ""
-    fds        descriptors that the stages begin with
-    last       number of the last stage that `run` runs
     """
 
-    __slots__ = ("children", "fds", "in_place", "last", "node", "shell", "stages", "statuses")
+    __slots__ = ("children", "in_place", "stages")
 
-    def __init__(
-        self,
-        shell: Shell,
-        node: Pipeline,
-        stages: Sequence[Run],
-        children: Sequence[Run],
-        in_place: list[str],
-    ) -> None:
-        self.shell = shell
-        self.node = node
+    def __init__(self, stages: list[Run], children: list[Run], in_place: list[str]) -> None:
         self.stages = stages
         self.children = children
         self.in_place = in_place
-        self.fds = shell.fds
-        self.last = len(stages) - 1
-        self.statuses = [0] * len(stages)
 
-    def run_last_here(self) -> None:
+    def run_last_here(self, shell: Shell, statuses: list[int]) -> None:
         """Run the last stage in this shell (`shopt -s lastpipe`), the others as a process."""
-        shell, scheduler = self.shell, self.shell.machine.scheduler
-        pipe = Pipe(scheduler)
-        reader = PipeReader(pipe)
-        saved, last = shell.fds, self.last
-        self.fds, self.last = {**saved, 1: pipe}, last - 1
+        scheduler = shell.machine.scheduler
+        pipe, reader = open_pipe(scheduler)
+        saved, last = shell.fds, len(statuses) - 1
+        fds = {**saved, 1: pipe}
 
         def run_others() -> int:
             try:
-                return self.run(0, None, started=True)
+                self.run(shell, statuses, fds, 0, last - 1, None, started=True)
             finally:
                 pipe.release()
+            return 0
 
         others = scheduler.start(run_others, "pipeline", give_up=pipe.release)
         shell.fds = {**saved, 0: reader}
         try:
-            self.statuses[last] = self.stages[last](shell)
+            statuses[last] = self.stages[last](shell)
         finally:
             shell.fds = saved
             reader.release()
         scheduler.wait(others)
 
-    def run(self, first: int, source: Stream | None, *, started: bool) -> int:
-        """Run the stages from `first` on. `started` says that this is a process of its own."""
-        shell = self.shell
+    def run(
+        self,
+        shell: Shell,
+        statuses: list[int],
+        outer: dict[int, Stream],
+        number: int,
+        last: int,
+        source: Stream | None,
+        *,
+        started: bool,
+    ) -> None:
+        """Run the stages from `number` to `last` with the descriptors `outer`, the first of them
+        reading `source`. `started` says that this is a process of its own.
+        """
         scheduler = shell.machine.scheduler
-        number = first
-        while True:
-            fds = self.fds.copy()
+        following, reader = number, source
+        rest: Deferred | None = None
+
+        def run_rest() -> int:
+            self.run(shell, statuses, outer, following, last, reader, started=True)
+            return 0
+
+        while number != last:
+            fds = outer.copy()
             if source is not None:
                 fds[0] = source
-            if number == self.last:
-                self.statuses[number] = self._stage(number, fds, started)
-                if source is not None:
-                    source.release()
-                return 0
-            fds[1] = pipe = Pipe(scheduler)
-            reader = PipeReader(pipe)
+            pipe, reader = open_pipe(scheduler)
+            fds[1] = pipe
             following = number + 1
-            rest = Deferred(
-                functools.partial(self.run, following, reader, started=True),
-                "pipeline",
-                scheduler.current,
-            )
+            if rest is None:
+                rest = Deferred(run_rest, "pipeline", scheduler.current)
             scheduler.deferred.append(rest)
             try:
-                self.statuses[number] = self._stage(number, fds, started)
+                statuses[number] = self._stage(shell, statuses, number, last, fds, started)
             finally:
                 pipe.release()
                 if source is not None:
@@ -156,23 +147,36 @@ class _Run:
             if not scheduler.undefer(rest):
                 assert rest.process is not None
                 scheduler.wait(rest.process)
-                return 0
+                return
             number, source = following, reader
+        fds = outer.copy()
+        if source is not None:
+            fds[0] = source
+        statuses[number] = self._stage(shell, statuses, number, last, fds, started)
+        if source is not None:
+            source.release()
 
-    def _stage(self, number: int, fds: dict[int, Stream], started: bool) -> int:
-        shell = self.shell
+    def _stage(
+        self,
+        shell: Shell,
+        statuses: list[int],
+        number: int,
+        last: int,
+        fds: dict[int, Stream],
+        started: bool,
+    ) -> int:
+        """Run one stage and return its status."""
         name = self.in_place[number]
-        watched = shell.slow or shell.check or shell.traps.handlers
         if (
             name
-            and not started
-            and not watched
+            and not (started or shell.slow or shell.check or shell.traps.handlers)
             and name not in shell.definitions.functions
             and (name in PURE or leaves_no_trace(shell, name))
         ):
             specials = shell.specials
             saved, hashed, last_argument = shell.fds, specials.hashed, specials.last_argument
-            shell.fds, specials.hashed = fds, hashed.copy()
+            found = hashed.get(name)
+            shell.fds = fds
             try:
                 return self.stages[number](shell)
             except PipeClosed:
@@ -182,7 +186,11 @@ class _Run:
                 shell.report(error)
                 return child_status(shell, error)
             finally:
-                shell.fds, specials.hashed, specials.last_argument = saved, hashed, last_argument
+                shell.fds, specials.last_argument = saved, last_argument
+                if found is not None:
+                    hashed[name] = found
+                else:
+                    hashed.pop(name, None)
         run = self.children[number]
         if number:
             run = _with_input(run)
@@ -193,7 +201,7 @@ class _Run:
                 raise
             return 128 + end.signal
         finally:
-            if number != self.last and self.statuses[self.last] <= 128:
+            if number != last and statuses[last] <= 128:
                 shell.control.killed = None  # only the end of the last stage is reported
 
 
@@ -216,6 +224,8 @@ def _pipeline(node: Pipeline) -> Run:
     else:
         run = _stages(node)
     if node.negated:
+        from agentsandbox.shell.syntax.compound_nodes import Conditional
+
         stands_alone = len(node.commands) > 1 or isinstance(
             node.commands[0], (ArithmeticCommand, Conditional, SimpleCommand, Subshell)
         )
@@ -251,16 +261,17 @@ def _stages(node: Pipeline) -> Run:
         in_place.append(name)
     last = node.commands[-1]
     line = last.line if isinstance(last, SimpleCommand) else node.line
+    compiled, count = _Stages(stages, children, in_place), len(stages)
 
     def run_pipeline(shell: Shell) -> int:
         if shell.slow and "DEBUG" in shell.traps.handlers:
             _announce(shell, node)
-        pipeline = _Run(shell, node, stages, children, in_place)
-        if shell.options.shopt["lastpipe"] and not shell.options.monitor:
-            pipeline.run_last_here()
+        statuses = [0] * count
+        options = shell.options
+        if options.shopt["lastpipe"] and not options.monitor:
+            compiled.run_last_here(shell, statuses)
         else:
-            pipeline.run(0, None, started=False)
-        statuses = pipeline.statuses
+            compiled.run(shell, statuses, shell.fds, 0, count - 1, None, started=False)
         code = statuses[-1]
         if shell.options.pipefail and not code:
             code = next((each for each in reversed(statuses) if each), 0)
@@ -272,6 +283,8 @@ def _stages(node: Pipeline) -> Run:
                 child_killed(shell, node, line)
             shell.control.killed = None
         if shell.traps.pending:
+            from agentsandbox.shell.interpreter.traps import run_pending_traps
+
             run_pending_traps(shell)
         if status and shell.check:
             if not shell.traps.active:
@@ -311,6 +324,8 @@ def _not_found(name: str) -> Run:
 
 def _announce(shell: Shell, node: Pipeline) -> None:
     """Run the DEBUG trap for each simple command among the stages, before any of them starts."""
+    from agentsandbox.shell.interpreter.traps import before_command
+
     for command in node.commands:
         if isinstance(command, SimpleCommand):
             before_command(shell, text_of(command), node.line)

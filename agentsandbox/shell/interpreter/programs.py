@@ -5,8 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat as stat_module
+from functools import partial
 
-from agentsandbox.contract.command import CommandContext
+from agentsandbox.contract.command import prepared_context
 from agentsandbox.errors import CommandError, Exit, Interrupted, Killed, PipeClosed
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.expressions import lazily
@@ -17,7 +18,6 @@ from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
 from agentsandbox.kernel.streams import Closed, Stream, decode, encode
 from agentsandbox.shell.builtins import find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.functions import call_function
 from agentsandbox.shell.interpreter.search import (
     DEFAULT_PATH,
     POSIX_SHELLS,
@@ -28,7 +28,6 @@ from agentsandbox.shell.interpreter.search import (
     skill_hint,
 )
 from agentsandbox.shell.interpreter.subshells import run_subshell
-from agentsandbox.shell.interpreter.traps import SignalHandler
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def run_external(
             if own is not None and _is_too_long(argv, environment, size):
                 own = None
         if own is not None:
-            return _run_tool(shell, own, argv, environment)
+            return run_tool(shell, own, argv, environment, sum(map(len, argv)))
     located = locate(shell, name, path) if name else None
     if located is None:
         return _not_found(shell, argv, shell.variables.get("PATH") if path is None else path)
@@ -75,6 +74,8 @@ def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
     name = argv[0]
     handler = shell.definitions.functions.get("command_not_found_handle")
     if handler is not None:
+        from agentsandbox.shell.interpreter.functions import call_function
+
         return run_subshell(
             shell, lambda child: call_function(child, handler, list(argv)), shell.fds
         )
@@ -134,7 +135,7 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
             return _run_builtin_tool(shell, name, argv, environment)
         if path == f"/usr/bin/{name}":
             remember_tool(shell, path, tool)
-        return _run_tool(shell, tool, argv, environment)
+        return run_tool(shell, tool, argv, environment, sum(map(len, argv)))
     return _run_script(shell, path, full, content, argv, environment)
 
 
@@ -156,6 +157,8 @@ LONGEST_WORD = 131_072
 """Bytes of one argument or variable with the zero behind it: what Linux passes on to a program."""
 LONGEST_LIST = 2_097_152
 """Bytes of all of them, each with a pointer to it."""
+SHORT_LIST = LONGEST_WORD // 4
+"""Fewer characters than this are never too long, however they are encoded."""
 
 
 def _is_too_long(
@@ -164,7 +167,7 @@ def _is_too_long(
     """Whether these words and variables exceed what Linux passes to a program."""
     if size is None:
         size = sum(map(len, (*environment, *environment.values())))
-    if size + sum(map(len, argv)) < LONGEST_WORD // 4:
+    if size + sum(map(len, argv)) < SHORT_LIST:
         return False
     words, values = sum(map(len, argv)), sum(map(len, environment.values()))
     if max(map(len, argv)) >= LONGEST_WORD or words + values > LONGEST_LIST:
@@ -185,47 +188,34 @@ def _run_builtin_tool(
     return run_subshell(shell, lambda child: builtin.call(child, [name, *argv[1:]]), shell.fds)
 
 
-def context_for(
-    shell: Shell,
-    name: str,
-    words: Sequence[str],
-    environment: Mapping[str, str],
-    stdin: ByteReader,
-    stdout: ByteWriter,
-    stderr: ByteWriter,
-) -> CommandContext:
-    """Return the context of a command that this shell runs."""
-    machine = shell.machine
-    children = _Children(shell, environment, stdin, stdout, stderr)
-    return CommandContext(
-        name,
-        words,
-        stdin=stdin,
-        stdout=stdout,
-        stderr=stderr,
-        fs=machine.fs,
-        cwd=shell.cwd,
-        env=environment,
-        budget=machine.budget,
-        run=children.run,
-        start=children.start,
-        host=machine.host,
-        umask=shell.process.umask,
-    )
-
-
-def _run_tool(
-    shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str]
+def run_tool(
+    shell: Shell, tool: Command, argv: Sequence[str], environment: Mapping[str, str], length: int
 ) -> int:
+    """Run one of our commands; its words have `length` characters."""
     if shell.policy is not None and argv[0] != tool.name:  # called by a path or a link
         refused = refusal_of(shell, [tool.name, *argv[1:]])
         if refused is not None:
             return refused
-    shell.budget.step(1 + (sum(map(len, argv)) >> 3))  # its work may grow with its words
+    budget = shell.budget
+    budget.left -= 1 + (length >> 3)  # its work may grow with its words
+    if budget.left < 0:
+        budget.tick()
     fds = shell.fds
+    machine = shell.machine
     streams = fds.get(0) or Closed(), fds.get(1) or Closed(), fds.get(2) or Closed()
-    context = context_for(shell, argv[0], argv[1:], environment, *streams)
-    process = shell.machine.scheduler.current
+    context = prepared_context(
+        argv[0],
+        argv[1:],
+        streams,
+        machine.fs,
+        shell.cwd,
+        environment,
+        budget,
+        partial(_Children, shell, environment, *streams),
+        machine.host,
+        shell.process.umask,
+    )
+    process = machine.scheduler.current
     table, process.descriptors = process.descriptors, fds
     try:
         return tool.run(context) & 255
@@ -306,6 +296,8 @@ class _Children:
         process = child.machine.scheduler.current
         handler = process.on_signal
         if ignoring is not None:
+            from agentsandbox.shell.interpreter.traps import SignalHandler
+
             process.on_signal = SignalHandler(child)
         environment = self.environment if env is None else env
         try:
@@ -349,6 +341,8 @@ class _Children:
 
         name = words[0] if words else ""
         process = scheduler.start(body, name, child.process.pid, give_up=end)
+        from agentsandbox.shell.interpreter.traps import SignalHandler
+
         process.on_signal = SignalHandler(child)
         child.process.task = process
         return process

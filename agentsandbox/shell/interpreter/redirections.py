@@ -28,7 +28,11 @@ from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import BytesReader, Null, Pipe, Stream, encode_pieces
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
+from agentsandbox.shell.interpreter.failures import (
+    RedirectionError,
+    command_failed,
+    expansion_failed,
+)
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     CommandSubstitution,
@@ -61,14 +65,6 @@ class Directory(Stream):
     __slots__ = ()
 
     unreadable = errno.EISDIR
-
-
-class RedirectionError(Exception):
-    """A redirection that cannot be made; the message follows "name: line N: "."""
-
-    def __init__(self, message: str) -> None:
-        self.message = message
-        super().__init__(message)
 
 
 class _TargetError(RedirectionError):

@@ -9,12 +9,12 @@ from agentsandbox.errors import CommandError, Killed, PipeClosed, ShellSyntaxErr
 from agentsandbox.kernel.fs.shebang import is_binary
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.builtins import find_builtin
+from agentsandbox.shell.interpreter.ends import run_in_shell
 from agentsandbox.shell.interpreter.options import OPTIONS, SHOPT_DEFAULTS
 from agentsandbox.shell.interpreter.redirections import open_file
 from agentsandbox.shell.interpreter.search import POSIX_SHELLS, find_on_path, skill_hint
 from agentsandbox.shell.interpreter.shell import Shell
 from agentsandbox.shell.interpreter.state import Invocation, Stops
-from agentsandbox.shell.interpreter.subshells import run_in_shell
 from agentsandbox.shell.interpreter.texts import run_commands
 from agentsandbox.shell.interpreter.traps import SignalHandler
 from agentsandbox.shell.syntax.parser import Parser

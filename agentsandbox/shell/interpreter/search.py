@@ -67,13 +67,12 @@ def located_tool(shell: Shell, name: str) -> Command | None:
     Until a script writes there, all sandboxes share the directories of PATH, and the same objects
     hold the same files. The search counts as one: in steps and in the memory of `hash`.
     """
-    entry = shell.machine.located.get(name)
+    machine = shell.machine
+    entry = machine.located.get(name)
     if entry is None or entry.path != shell.values.get("PATH"):
         return None
-    known = shell.machine.fs.shared_directory
-    for directory, seen in entry.directories:
-        if known(directory) is not seen:
-            return None
+    if not machine.fs.are_shared(entry.directories):
+        return None
     hashed = shell.specials.hashed
     before = hashed.get(name)
     if before is not None:
@@ -81,7 +80,10 @@ def located_tool(shell: Shell, name: str) -> Command | None:
             return None
         hashed[name] = entry.file, before[1] + 1
         return entry.tool
-    shell.budget.step(4 * len(entry.directories))
+    budget = shell.budget
+    budget.left -= 4 * len(entry.directories)
+    if budget.left < 0:
+        budget.tick()
     if shell.options.hashall:
         hashed[name] = entry.file, 1
     return entry.tool

@@ -12,7 +12,7 @@ from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.flow import leave_loop, refuse_name, trace_loop
 from agentsandbox.shell.interpreter.redirections import redirected
 from agentsandbox.shell.interpreter.words import WORDS
-from agentsandbox.shell.syntax.nodes import Select
+from agentsandbox.shell.syntax.compound_nodes import Select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ at the slots: `Shell.with_slots` puts the words there.
 
 from __future__ import annotations
 
-import functools
-
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
@@ -83,7 +82,7 @@ class Shape:
         return plan
 
 
-@functools.lru_cache(maxsize=256)
+@lru_cache(maxsize=256)
 def _shape(rest: tuple[str, ...], *reading: Any) -> Shape:
     """Return the shape of texts with this rest."""
     return Shape(rest, reading)

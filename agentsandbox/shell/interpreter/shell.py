@@ -9,7 +9,6 @@ from agentsandbox.errors import ShellSyntaxError, Stopped
 from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import Stream, bytewise, encode, encode_pieces
-from agentsandbox.shell.expansion.references import ElementWord, split_reference
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
 from agentsandbox.shell.interpreter.jobs import JobTable
 from agentsandbox.shell.interpreter.options import DEFAULT_OPTIONS, OPTIONS
@@ -37,9 +36,6 @@ from agentsandbox.shell.interpreter.state import (
     SpecialState,
     Traps,
 )
-from agentsandbox.shell.interpreter.words import expand_index, expand_key, expand_quoted_text
-from agentsandbox.shell.syntax.nodes import FunctionDefinition
-from agentsandbox.shell.syntax.parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -136,7 +132,7 @@ class Shell:
         self.control = Control()
         self.process = ProcessState(machine.scheduler.main)
         self.jobs = JobTable()
-        self.specials = SpecialState(machine.host.clock(), name)
+        self.specials = SpecialState(machine.host.time_at_start(), name)
         self.cwd = cwd
         self.directories: list[str] = []
         self.status: int = NOTHING_RUN
@@ -224,6 +220,9 @@ class Shell:
         return str(max(level, 0))
 
     def _import_function(self, name: str, text: str) -> None:
+        from agentsandbox.shell.syntax.nodes import FunctionDefinition
+        from agentsandbox.shell.syntax.parser import parse
+
         try:
             commands = parse(f"{name} {text}").commands
         except ShellSyntaxError:
@@ -322,6 +321,9 @@ class Shell:
         if variables.scopes or variables.temporary:
             variables.settle()
         self.traps.settle()
+        if self.options.noexec:  # no script could switch it off
+            self.options = self.options.without("noexec")
+            self.update_flags()
         self.descriptors.settle()
         self.stack.settle()
         self.control.settle()
@@ -422,6 +424,8 @@ class Shell:
             associative or self.variables.is_associative(name)
         ):
             return text
+        from agentsandbox.shell.interpreter.words import expand_index, expand_key
+
         return (expand_key if associative or self.variables.is_associative(name) else expand_index)(
             self, text
         )
@@ -432,6 +436,8 @@ class Shell:
         The third value tells whether the subscript is not to be expanded again: it stands in a word
         written as `a[$key]`. Builtins that assign go by that only under `assoc_expand_once`.
         """
+        from agentsandbox.shell.expansion.references import ElementWord, split_reference
+
         if isinstance(text, ElementWord):
             once = not assigns or self.options.shopt["assoc_expand_once"]
             parts = text.parts if once else None
@@ -450,6 +456,8 @@ class Shell:
 
     def expand_text(self, text: str) -> str:
         """Expand a text as inside double quotes: a subscript, or PS4."""
+        from agentsandbox.shell.interpreter.words import expand_quoted_text
+
         return expand_quoted_text(self, text)
 
     def active_aliases(self) -> Mapping[str, str] | None:

@@ -1,12 +1,11 @@
 """Simple commands (POSIX 2.9.1): assignments, words and redirections.
 
-What runs them is chosen when the command is compiled, from the cheapest to the most general:
+`ways` chooses what runs a command. Here are the last two ways:
 
-1. No words: `assignment_only`.
-2. A builtin that scripts call all the time, in a plain form: a shortcut (`shortcuts`).
-3. A plain name and nothing but words: `_call` looks for a function of that name.
-4. All others, and the ones above when a trace, a trap or a policy needs a look (`shell.slow`):
-`_Command`, which follows POSIX step by step.
+* A plain name and nothing but words: `_call` looks for a function of that name, and `_Program` for
+  a program.
+* All others, and all when a trace, a trap or a policy needs a look (`shell.slow`): `_Command`,
+  which follows POSIX step by step.
 
 `_Command.run` expands the words first, then makes the redirections, then the assignments, and then
 runs the fields (`run_words`): a function, a builtin, or a program in PATH, in this order.
@@ -22,14 +21,11 @@ substitution.
 
 from __future__ import annotations
 
-import functools
-
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.kernel.accounts import is_large
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.references import ElementWord
 from agentsandbox.shell.expansion.variables import (
     ARRAY,
     ASSOCIATIVE,
@@ -39,23 +35,21 @@ from agentsandbox.shell.expansion.variables import (
     READONLY,
     NameReference,
 )
-from agentsandbox.shell.expansion.words import has_braces
-from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
-from agentsandbox.shell.interpreter.dispatch import compiles
-from agentsandbox.shell.interpreter.failures import command_ended, expansion_failed
-from agentsandbox.shell.interpreter.functions import call_function, call_recorded
-from agentsandbox.shell.interpreter.programs import refusal_of, run_external
-from agentsandbox.shell.interpreter.redirections import (
+from agentsandbox.shell.interpreter.constants import constants_of
+from agentsandbox.shell.interpreter.failures import (
     RedirectionError,
-    compile_redirections,
-    finish_process_substitutions,
-    release_all,
-    restored,
+    command_ended,
+    expansion_failed,
 )
-from agentsandbox.shell.interpreter.shortcuts import inline_command
+from agentsandbox.shell.interpreter.programs import (
+    SHORT_LIST,
+    refusal_of,
+    run_external,
+    run_tool,
+)
+from agentsandbox.shell.interpreter.search import located_tool
 from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
-from agentsandbox.shell.interpreter.traps import before_command
-from agentsandbox.shell.interpreter.words import WORDS, constants_of
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
     Assignment,
@@ -66,7 +60,6 @@ from agentsandbox.shell.syntax.nodes import (
     SimpleCommand,
     Word,
 )
-from agentsandbox.shell.syntax.parser import known_command, parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -75,6 +68,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
     from agentsandbox.shell.interpreter.shell import Run, Shell
+    from agentsandbox.shell.interpreter.state import Function
 
     Table = dict[int, Stream]
     Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
@@ -88,41 +82,18 @@ _ARGUMENT = 256
 """Bytes of one of them, about."""
 
 
-@compiles(SimpleCommand)
-def _simple(node: SimpleCommand) -> Run:
-    return _known(node.source, node.line) if node.source else _compile(node)
-
-
-@functools.lru_cache(maxsize=1024)
-def _known(source: str, line: int) -> Run:
-    """Compile a command that scripts share."""
-    command = known_command(source, line)
-    assert command is not None
-    return _compile(command)
-
-
-def _compile(node: SimpleCommand) -> Run:
-    if node.spans or (
-        node.redirections
-        and any(isinstance(redirection.target, HereDocument) for redirection in node.redirections)
-    ):
-        from agentsandbox.shell.interpreter.relocation import relocate
-
-        node = relocate(node)
-    if not node.words:
-        from agentsandbox.shell.interpreter.assignment_only import compile_assignments
-
-        return compile_assignments(node)
-    for word in node.words:
-        if "BASH_COMMAND" in word.source:
-            return _with_own_text(node)
-    general = _when_needed(node)
-    inlined = inline_command(node, general)
-    if inlined is not None:
-        return inlined
+def compile_general(node: SimpleCommand) -> Run:
+    """Compile a command that has words and no shortcut."""
+    if any("BASH_COMMAND" in word.source for word in node.words):
+        return _with_own_text(node)
     if node.assignments or node.redirections:
         return _Command(node).run
     return _call(node) or _Command(node).run
+
+
+def compile_by_all_rules(node: SimpleCommand) -> Run:
+    """Compile a command that has words for when anything needs a look."""
+    return _Command(node).run
 
 
 def _with_own_text(node: SimpleCommand) -> Run:
@@ -134,18 +105,6 @@ def _with_own_text(node: SimpleCommand) -> Run:
         if not shell.traps.active:
             shell.specials.command_text = text
         return general(shell)
-
-    return run
-
-
-def _when_needed(node: SimpleCommand) -> Run:
-    """Compile the general way at its first use; most shortcuts never need it."""
-    compiled: list[Run] = []
-
-    def run(shell: Shell) -> int:
-        if not compiled:
-            compiled.append(_Command(node).run)
-        return compiled[0](shell)
 
     return run
 
@@ -167,15 +126,18 @@ def _call(node: SimpleCommand) -> Run | None:
     line = node.line
     arguments: list[Callable[[Shell, list[str]], None]] | None = None
     command: Run | None = None
+    run_function: Callable[[Shell, Function, list[str]], int]
 
     def call(shell: Shell) -> int:
-        nonlocal arguments, command
+        nonlocal arguments, command, run_function
         function = shell.definitions.functions.get(name)
         if function is None or shell.slow:
             if command is None:  # most commands never name a function, and many never run
                 command = _Command(node).run
             return command(shell)
         if arguments is None:
+            from agentsandbox.shell.interpreter.functions import call_function as run_function
+
             arguments = [WORDS.fields(word) for word in node.words[1:] if isinstance(word, Word)]
         shell.line = line
         words: list[str] = []
@@ -192,7 +154,7 @@ def _call(node: SimpleCommand) -> Run | None:
             kept = budget.keep(words) if budget.larges != larges and is_large(words) else None
             budget.whole = False
             try:
-                status = call_function(shell, function, words)
+                status = run_function(shell, function, words)
             finally:
                 if kept is not None:
                     kept.release()
@@ -220,6 +182,8 @@ def _takes_elements(node: SimpleCommand) -> bool:
 
 def _element_fields(word: Word) -> Callable[[Shell, list[str]], None]:
     """Compile an operand like `a[$key]`, whose subscript is not expanded again."""
+    from agentsandbox.shell.expansion.references import ElementWord
+
     fields = WORDS.fields(word)
 
     def append(shell: Shell, out: list[str]) -> None:
@@ -256,13 +220,20 @@ class _Command:
         self.alone: list[Binder] = []
         self.binders: list[Binder] = []
         if node.assignments:
+            from agentsandbox.shell.interpreter.assignments import bind_assignment, bind_prefix
+
             self.alone = [bind_assignment(assignment) for assignment in node.assignments]
             self.binders = [
                 bind_prefix(assignment) or bind
                 for assignment, bind in zip(node.assignments, self.alone, strict=True)
             ]
-        self.redirect = compile_redirections(node.redirections) if node.redirections else None
-        self.assigns = bool(node.redirections) and any(map(_may_assign, node.redirections))
+        self.redirect: Redirect | None = None
+        self.assigns = False
+        if node.redirections:
+            from agentsandbox.shell.interpreter.redirections import compile_redirections
+
+            self.redirect = compile_redirections(node.redirections)
+            self.assigns = any(map(_may_assign, node.redirections))
         self.constants = constants_of(node.words)
         self.words: list[Callable[[Shell, list[str]], None]] = []
         self.order: list[ArgumentBinder | None] = []
@@ -323,14 +294,9 @@ class _Command:
             budget.whole = False
             if kept is not None:
                 kept.release()
-            if shell.descriptors.keep:  # `exec` made its redirections permanent
-                shell.descriptors.keep = False
-            elif table is not None:
-                shell.fds = restored(shell, table, saved)
-            if opened:
-                release_all(opened)
-            if len(shell.descriptors.process_files) > mark:
-                finish_process_substitutions(shell, mark)
+            descriptors = shell.descriptors
+            if table is not None or descriptors.keep or len(descriptors.process_files) > mark:
+                _take_back(shell, table, saved, opened, mark)
         if shell.traps.pending or (status and shell.check):
             return command_ended(shell, status, self.node.line, traps)
         shell.status = status
@@ -347,6 +313,8 @@ class _Command:
         """Run the DEBUG trap; whether it forbids the command."""
         if not self.text:
             self.text = text_of(self.node)
+        from agentsandbox.shell.interpreter.traps import before_command
+
         return before_command(shell, self.text, self.node.line)
 
     def _expand(self, shell: Shell, argv: list[str]) -> list[str | BoundAssignment] | None:
@@ -417,6 +385,29 @@ class _Command:
         return status
 
 
+def _take_back(
+    shell: Shell, table: Table | None, saved: Table, opened: list[Stream], mark: int
+) -> None:
+    """Take the redirections of a command back, and end the process substitutions in it.
+
+    mark  the number of process substitutions before it
+    """
+    from agentsandbox.shell.interpreter.redirections import (
+        finish_process_substitutions,
+        release_all,
+        restored,
+    )
+
+    if shell.descriptors.keep:  # `exec` made its redirections permanent
+        shell.descriptors.keep = False
+    elif table is not None:
+        shell.fds = restored(shell, table, saved)
+    if opened:
+        release_all(opened)
+    if len(shell.descriptors.process_files) > mark:
+        finish_process_substitutions(shell, mark)
+
+
 class _Program:
     """A command of plain words that no builtin runs; `called` is for when it is a function.
 
@@ -467,8 +458,18 @@ class _Program:
             environment = shell.variables.environment().copy()
             environment["_"] = self.path
             size = shell.variables.environment_size + len(self.path)
+            name, length = self.name, sum(map(len, argv))
+            tool = (
+                located_tool(shell, name)
+                if size + length < SHORT_LIST and name not in shell.machine.commands
+                else None
+            )
             try:
-                status = run_external(shell, argv, environment, size=size)
+                status = (
+                    run_external(shell, argv, environment, size=size)
+                    if tool is None
+                    else run_tool(shell, tool, argv, environment, length)
+                )
             except CommandError as error:
                 shell.complain(error.message)
                 status = error.status
@@ -495,6 +496,8 @@ _KEYWORD = lazily(r"[A-Za-z_][A-Za-z0-9_]*(?:\[[^]]*\])?\+?=")
 
 def _keywords_moved(node: SimpleCommand) -> SimpleCommand:
     """Return the command as `set -k` reads it: every word that looks like an assignment is one."""
+    from agentsandbox.shell.syntax.parser import parse
+
     assignments, words = list(node.assignments), []
     for word in node.words:
         read = (
@@ -522,6 +525,9 @@ def _may_assign(node: Redirection) -> bool:
 
 def _bind_argument(node: Assignment) -> ArgumentBinder:
     """Compile an argument of `declare`. Braces may make it many, as `local x={a,b}`."""
+    from agentsandbox.shell.expansion.words import has_braces
+    from agentsandbox.shell.interpreter.assignments import bind_assignment
+
     bind = bind_assignment(node, argument=True)
     if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
         return lambda shell, associative: (bind(shell, associative),)
@@ -672,6 +678,8 @@ def run_words(
         if denied is not None:
             return denied
     if functions and name in shell.definitions.functions:
+        from agentsandbox.shell.interpreter.functions import call_function, call_recorded
+
         call = call_function if not shell.options.shopt["extdebug"] else call_recorded
         if not assignments:
             status = call(shell, shell.definitions.functions[name], argv[1:])

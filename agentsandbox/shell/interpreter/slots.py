@@ -7,20 +7,18 @@ from operator import itemgetter
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.interpreter.dispatch import compile_command
+from agentsandbox.shell.syntax.compound_nodes import For, If, While
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     Assignment,
     Command,
     CommandList,
-    For,
     Group,
     HereDocument,
-    If,
     Pipeline,
     Redirection,
     SimpleCommand,
     Slot,
-    While,
     Word,
 )
 from agentsandbox.shell.syntax.parser import Parser

@@ -16,15 +16,13 @@ from __future__ import annotations
 
 from agentsandbox.errors import ShellSyntaxError, Stopped
 from agentsandbox.kernel.streams import encode
+from agentsandbox.shell.syntax.compound_nodes import Case, Conditional, If
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
-    Case,
     Command,
     CommandList,
-    Conditional,
     Group,
-    If,
     Pipeline,
     SimpleCommand,
     Subshell,

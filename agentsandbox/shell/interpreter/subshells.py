@@ -4,32 +4,22 @@ A subshell is `Shell.fork(subshell=True)`. It runs on the caller's stack (`run_s
 process of the scheduler (`start_subshell`), which holds a reference to each stream of its table, so
 that a pipe ends when the last process that could write to it has ended.
 
-`run_in_shell` is the top of every shell, the main one included. What unwinds to it (`exit`, an
-error of a word, a signal) becomes the status, and the EXIT trap runs. Bash does not run that trap
-for everything that it forks, and counts some failures for the parent and not for the child;
-`compile_stage` knows these rules.
+Bash does not run the EXIT trap for everything that it forks, and counts some failures for the
+parent and not for the child; `compile_stage` knows these rules.
 """
 
 from __future__ import annotations
 
-from agentsandbox.errors import Break, Continue, Exit, Killed, PipeClosed, Return
-from agentsandbox.kernel.streams import BytesReader, Pipe, PipeReader, Stream, encode
+from agentsandbox.errors import Killed, PipeClosed
+from agentsandbox.kernel.streams import BytesReader, Stream, encode
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
+from agentsandbox.shell.interpreter.ends import child_status, run_in_shell
 from agentsandbox.shell.interpreter.failures import command_failed, telling
 from agentsandbox.shell.interpreter.last_commands import alone
-from agentsandbox.shell.interpreter.redirections import redirected
-from agentsandbox.shell.interpreter.traps import (
-    SignalHandler,
-    before_command,
-    run_exit_trap,
-    run_pending_traps,
-)
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     Background,
-    Coproc,
     Group,
     Pipeline,
     Redirection,
@@ -45,56 +35,6 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.processes import Process
     from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.syntax.nodes import Command
-
-
-SIGKILL = 9
-
-
-def run_in_shell(shell: Shell, run: Run, *, goes_on: bool = False) -> int:
-    """Run everything that a shell runs, then its EXIT trap; return its status.
-
-    `goes_on` is for a terminal's shell, which keeps the descriptors that `exec` opened.
-    """
-    holders = shell.machine.accounts.holders
-    holders[shell] = shell
-    try:
-        status = run(shell)
-    except Exit as end:
-        status = end.status
-    except Return:
-        status = shell.status
-    except (Break, Continue):
-        status = 0
-    except ExpansionError as error:
-        shell.report(error)
-        status = 1 if shell.options.errexit else child_status(shell, error)
-    except (PipeClosed, Killed) as end:
-        is_own = isinstance(end, PipeClosed) or (
-            end.signal != SIGKILL and end.target in (0, shell.process.pid)
-        )
-        if is_own and shell.traps.handlers.get("EXIT"):
-            try:
-                run_exit_trap(shell, int(shell.status))
-            except PipeClosed:
-                pass
-        shell.traps.handlers = {}
-        if not goes_on:
-            shell.finish()
-        raise
-    finally:
-        holders.pop(shell, None)
-        shell.budget.whole = False  # what ended it may have ended an expansion
-    if shell.traps.handlers:
-        status = run_exit_trap(shell, status)
-    if shell.descriptors.owned and not goes_on:
-        shell.finish()
-    return status & 255
-
-
-def child_status(shell: Shell, error: ExpansionError, *, level: int = 0) -> int:
-    """Return the status of a shell that an error of a word ended: bash has 1 but for `bash -c`."""
-    is_direct = shell.invocation.source == "environment" and shell.process.level == level
-    return error.status if is_direct else 1
 
 
 def run_subshell(
@@ -166,6 +106,7 @@ def start_subshell(
         stream.release()
     child.control.ignore = shell.control.ignore
     scheduler = shell.machine.scheduler
+    process: Process | None = None
 
     def body() -> int:
         try:
@@ -177,13 +118,16 @@ def start_subshell(
         child.finish()
         # what refers back to the shell, which would keep its values until a collection of garbage
         child.variables.owner = None
-        process.on_signal = None
+        if process is not None:
+            process.on_signal = None
         for stream in held:
             stream.release()
         if shell.traps.handlers:
             child_ended(shell)
 
     process = scheduler.start(body, name, child.process.pid, give_up=end)
+    from agentsandbox.shell.interpreter.traps import SignalHandler
+
     process.on_signal = SignalHandler(child)  # signals that the shell ignores spare it at once
     child.process.task = process
     return process
@@ -203,6 +147,8 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
         body = compile_command(command.body)
         if isinstance(command.body, SimpleCommand):
             body = alone(body)
+        from agentsandbox.shell.interpreter.redirections import redirected
+
         child = telling(redirected(command.redirections, body), command.body)
         return in_subshell(child, command.line, command), child
     run = compile_command(command)
@@ -290,6 +236,8 @@ def in_subshell(body: Run, line: int, node: Command) -> Run:
         if shell.slow and not shell.traps.active:
             shell.specials.command_text = shell.with_slots(text_of(node))
         if shell.traps.pending:
+            from agentsandbox.shell.interpreter.traps import run_pending_traps
+
             run_pending_traps(shell)
         if status and shell.check:
             command_failed(shell, status, line)
@@ -327,6 +275,8 @@ def _background(node: Background) -> Run:
         if not text:
             text.append(text_of(node.command) if simple else "…")
         if shell.slow and isinstance(command, SimpleCommand):
+            from agentsandbox.shell.interpreter.traps import before_command
+
             before_command(shell, text[0], command.line)
         process = start_subshell(
             shell, run, shell.fds, text[0], detach_input=not shell.control.input_given
@@ -355,43 +305,3 @@ def _unreadable(node: Unreadable) -> Run:
         return 2
 
     return report
-
-
-@compiles(Coproc)
-def _coproc(node: Coproc) -> Run:
-    run = compile_stage(node.body)[1]
-    name = node.name
-    line = node.line
-
-    def start(shell: Shell) -> int:
-        if not is_name(name):
-            shell.line = line
-            shell.complain(f"`{name}': not a valid identifier")
-            shell.status = 1
-            return 1
-        scheduler = shell.machine.scheduler
-        to_child, from_child = Pipe(scheduler), Pipe(scheduler)
-        child_input, our_input = PipeReader(to_child), PipeReader(from_child)
-        text = text_of(node)
-        process = start_subshell(
-            shell,
-            run,
-            {**shell.fds, 0: child_input, 1: from_child},
-            text,
-            give_back=[child_input, from_child],
-        )
-        reading, writing = 63, 60
-        while reading in shell.fds or writing in shell.fds:
-            reading -= 1
-            writing -= 1
-        shell.fds = {**shell.fds, reading: our_input, writing: to_child}
-        shell.descriptors.owned = {**shell.descriptors.owned, reading: our_input, writing: to_child}
-        process.is_job = True
-        shell.variables.replace(name, IndexedArray.of([str(reading), str(writing)]))
-        shell.variables.assign(f"{name}_PID", str(process.pid))
-        shell.jobs.latest_pid = process.pid
-        shell.jobs.add(process, text).monitored = shell.options.monitor
-        shell.status = 0
-        return 0
-
-    return start

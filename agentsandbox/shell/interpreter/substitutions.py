@@ -2,8 +2,7 @@
 
 A command substitution runs its command with a buffer in the place of standard output, and returns
 the text without its trailing newlines. It is a subshell; but as for the stages of a pipeline, a
-command that cannot change the shell runs without a copy of it. `harmless_name` decides what it can
-by the tree, and `leaves_no_trace` the rest when the command is known.
+command that cannot change the shell runs without a copy of it. `side_effects` knows which.
 
 A process substitution starts its command as a process, and expands to the name of our end of a pipe
 (/dev/fd/63). The end is closed when the command that got the name has ended
@@ -14,14 +13,12 @@ from __future__ import annotations
 
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.budget import PIECE
-from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import Buffer, Pipe, PipeReader, decode, decode_pieces, encode
-from agentsandbox.shell.builtins import NAMES, PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import telling
 from agentsandbox.shell.interpreter.last_commands import alone, compile_last
-from agentsandbox.shell.interpreter.redirections import open_file
+from agentsandbox.shell.interpreter.side_effects import harmless_name, leaves_no_trace
 from agentsandbox.shell.interpreter.subshells import run_subshell, start_subshell
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
@@ -107,47 +104,6 @@ def substitute(shell: Shell, run: Run, *, in_place: bool) -> str:
         shell.warn("command substitution: ignored null byte in input")
     data = data.rstrip(b"\n")
     return decode(data) if len(data) <= PIECE else decode_pieces(budget.pieces(data))
-
-
-_EFFECTS = lazily(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")
-
-
-def has_no_side_effects(source: str) -> bool:
-    """Whether the text of a word shows that its expansion only reads."""
-    return _EFFECTS.search(source) is None
-
-
-_IN_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
-
-
-def harmless_name(command: Command) -> str:
-    """Return the name of a simple command whose words change nothing in the shell, else ""."""
-    if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
-        return ""
-    name = command.words[0].source
-    words = command.words[1:]
-    if name.strip(_IN_NAMES) or not all(
-        isinstance(word, Word) and has_no_side_effects(word.source) for word in words
-    ):
-        return ""
-    if name == "printf" and words and words[0].source.lstrip("'\"\\")[:1] in ("-", "$", "`", "{"):
-        return ""  # -v assigns
-    return name if name in PURE or name not in NAMES else ""
-
-
-def leaves_no_trace(shell: Shell, name: str) -> bool:
-    """Whether a command needs no copy of the shell. The name must not be that of a function.
-
-    This imports an external command, as running it would do.
-    """
-    if name in PURE:
-        return True
-    machine = shell.machine
-    located = machine.located.get(name)
-    command = machine.commands.get(name) or (
-        machine.available.find(name) if located is None else located.tool
-    )
-    return command is not None and command.manners.pure
 
 
 @compiles(CommandSubstitution)
@@ -238,6 +194,8 @@ def _read_file(body: Command) -> Callable[[Shell], str] | None:
         if len(found) != 1:
             shell.complain(f"{source}: ambiguous redirect")
             return 1
+        from agentsandbox.shell.interpreter.redirections import open_file
+
         try:
             stream = open_file(shell, found[0], "<")
             try:

@@ -6,8 +6,9 @@ import re
 
 from agentsandbox.kernel.formats.predicates import NUMERIC, TEXTUAL
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.constants import makes_one_field
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed, finish
-from agentsandbox.shell.interpreter.words import WORDS, makes_one_field
+from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import Assignment, DoubleQuoted, Parameter, SimpleCommand, Word
 
 TYPE_CHECKING = False

@@ -11,20 +11,19 @@ so complete commands of several lines are kept as well (`_next_unit`), by their 
 
 from __future__ import annotations
 
-import functools
 import itertools
 import os
 
 from agentsandbox.errors import Exit, ShellSyntaxError
 from agentsandbox.kernel.accounts import LARGE
-from agentsandbox.kernel.caching import Kept
+from agentsandbox.kernel.caching import Kept, lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
 from agentsandbox.shell.interpreter.last_commands import compile_last
 from agentsandbox.shell.interpreter.shapes import find_plan
-from agentsandbox.shell.syntax.parser import Parser, lone_command
+from agentsandbox.shell.syntax.plain_commands import PLAIN, plain_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.interpreter.slots import Plan
+    from agentsandbox.shell.syntax.parser import Parser
 
 
 _CHANGES_GRAMMAR = lazily(
@@ -39,8 +39,6 @@ _CHANGES_GRAMMAR = lazily(
 )
 _GRAMMAR_WORDS = "alias", "extglob", "verbose", "posix"
 _LETTER_V = lazily(r"-[a-zA-Z]*v")
-_PLAIN = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 _-./:,%@+"
-"""Characters of words that need no expression to be told apart: no quotes, no operators."""
 MAX_CACHED = 4096
 _LONGEST_SHAPE = 1024
 """Characters of a text whose shape is looked for."""
@@ -67,7 +65,9 @@ _IN_TURN = Program(None, None, ())
 PROGRAMS = Kept(128)
 """The programs of texts, by text, options and first line."""
 _TEXTS = itertools.count()
-"""Counts the new texts of this process: nothing is loaded to find the shape of the first one."""
+"""Counts the new texts of this process."""
+_FIRST_TEXTS = 16
+"""New texts of a process for which nothing is loaded to find their shape, if they are plain."""
 
 
 def _compile(
@@ -76,11 +76,12 @@ def _compile(
     """Compile a text, after which the shell `ends` or goes on."""
     if "\n" in text and _may_change_grammar(text):
         return _IN_TURN
-    if text != "" and not text.strip(_PLAIN) and not text.isspace():
-        command = lone_command(text, line)
-        if command is not None:
-            compiled = compile_last(command) if ends else compile_command(command)
-            return Program((compiled,), None, ())
+    plain = plain_command(text, line)
+    if plain is not None:
+        compiled = compile_last(plain) if ends else compile_command(plain)
+        return Program((compiled,), None, ())
+    from agentsandbox.shell.syntax.parser import Parser
+
     parser = Parser(text, first_line=line, extglob=extglob)
     parser.pairs_quotes = pairs_quotes
     units: list[Run] = []
@@ -137,7 +138,7 @@ def _next_unit(parser: Parser, ends: bool) -> Run | None:
     return run
 
 
-@functools.lru_cache(maxsize=1024)
+@lru_cache(maxsize=1024)
 def _known_unit(first: str, line: int, extglob: bool, pairs_quotes: bool) -> list[tuple[str, Run]]:
     """Return the place for the latest command that began with this text in this line.
 
@@ -169,6 +170,12 @@ def _skipped(error: ShellSyntaxError) -> Run:
     return report
 
 
+def _is_worth_a_shape(text: str) -> bool:
+    """Whether to look for the shape of a new text, which needs an expression."""
+    number = next(_TEXTS)
+    return number > 0 and (number >= _FIRST_TEXTS or text.strip(PLAIN) != "")
+
+
 _PARSED = 3
 """A text and the tree of the command of it that runs take this many times as much as the text."""
 
@@ -180,7 +187,7 @@ def _plan_or_program(
     if (
         len(text) <= _LONGEST_SHAPE
         and not ends
-        and next(_TEXTS)
+        and _is_worth_a_shape(text)
         and not ("\n" in text and _may_change_grammar(text))
     ):
         found = find_plan(text, *reading, first_line)
@@ -268,6 +275,8 @@ def _run_incrementally(shell: Shell, text: str, first_line: int, origin: str, ma
     shell.budget.step(len(text) >> 6)
     shell.budget.charge(len(text))
     held = shell.budget.hold(_PARSED * len(text)) if len(text) > LARGE else None
+    from agentsandbox.shell.syntax.parser import Parser
+
     parser = Parser(text, first_line=first_line)
     parser.meter = shell.budget
     parser.held = held

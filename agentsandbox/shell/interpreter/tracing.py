@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.quoting import trace_quote
 from agentsandbox.kernel.streams import encode_pieces
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -35,8 +36,12 @@ def trace_text(shell: Shell, text: str) -> None:
         except ExpansionError as error:
             shell.complain(error.message)
             prefix = ""
+        except LimitReached:  # the next call would spend its time on it as well
+            options = options.without("xtrace")
+            raise
         finally:
             shell.options = options
+            shell.update_flags()
             shell.status = status
     if shell.control.trace_level and prefix:
         prefix = prefix[0] * shell.control.trace_level + prefix

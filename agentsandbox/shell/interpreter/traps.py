@@ -14,12 +14,13 @@ The other traps are called where their event happens:
 
 DEBUG, ERR and RETURN do not hold in functions that did not set them, unless `set -T` or `set -E`
 says so (`inherited`). None of them traps itself: while it runs, a marker that is no text of the
-script takes its place. `$?` and LINENO are the same after a trap as before.
+script takes its place. `$?` and LINENO are the same after a trap as before. A trap that a limit
+ends is removed: the next call would spend its time in it as well.
 """
 
 from __future__ import annotations
 
-from agentsandbox.errors import Exit, Return
+from agentsandbox.errors import Exit, LimitReached, Return, Unwind
 from agentsandbox.kernel.processes import SIGNALS
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.texts import run_commands
@@ -57,6 +58,12 @@ def run_trap(shell: Shell, name: str, line: int | None = None) -> int:
         return shell.budget.nested(
             lambda: run_commands(shell, text, first_line=first_line, origin=origin)
         )
+    except BaseException as end:
+        if isinstance(end, LimitReached) or not isinstance(end, (Exception, Unwind)):
+            # the time of the next call is not for it
+            shell.traps.handlers = shell.traps.without(name)
+            shell.update_flags()
+        raise
     finally:
         shell.traps.active -= 1
         shell.control.trace_level -= 1

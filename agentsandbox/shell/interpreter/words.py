@@ -5,87 +5,19 @@ from __future__ import annotations
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.expansion.splitting import has_magic
 from agentsandbox.shell.expansion.words import WordCompiler
 from agentsandbox.shell.interpreter.dispatch import compile_substitution
 from agentsandbox.shell.syntax.contexts import HERE
-from agentsandbox.shell.syntax.nodes import (
-    UNKNOWN,
-    Assignment,
-    DoubleQuoted,
-    Literal,
-    Parameter,
-    Quoted,
-    Slot,
-    Word,
-)
+from agentsandbox.shell.syntax.nodes import Word
 from agentsandbox.shell.syntax.parser import Parser, read_arithmetic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from agentsandbox.shell.expansion.compiling import Text
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 WORDS = WordCompiler(compile_substitution)
 """The compiler of all words of all scripts."""
-
-
-def constant_of(word: Word) -> str | None:
-    """Return the one field that a word always is; None if it depends on the shell."""
-    constant = word.constant
-    if constant is UNKNOWN:
-        is_known = makes_one_field(word) and "$" not in word.source
-        constant = word.constant = "".join(map(_part_text, word.parts)) if is_known else None
-    return constant
-
-
-def constants_of(words: Sequence[Word | Assignment]) -> list[str] | None:
-    """Return the fields of words that are all constant; None for others."""
-    constants: list[str] = []
-    for word in words:
-        constant = word.constant if isinstance(word, Word) else None
-        if constant is UNKNOWN:
-            constant = constant_of(word)  # type: ignore[arg-type]
-        if constant is None:
-            return None
-        constants.append(constant)
-    return constants
-
-
-def _part_text(part: object) -> str:
-    """The text of a constant part."""
-    if isinstance(part, DoubleQuoted):
-        return "".join(map(_part_text, part.parts))
-    return part.text  # type: ignore[attr-defined, no-any-return]
-
-
-def makes_one_field(word: Word) -> bool:
-    """Whether a word is always exactly one field."""
-    if not word.parts:
-        return False
-    for part in word.parts:
-        if isinstance(part, (Quoted, Slot)):
-            continue
-        if isinstance(part, Literal):
-            if has_magic(part.text) or "{" in part.text or "~" in part.text:
-                return False
-            continue
-        if isinstance(part, DoubleQuoted) and all(
-            isinstance(piece, Quoted)
-            or (
-                isinstance(piece, Parameter)
-                and piece.name not in ("@", "*")
-                and not piece.prefix
-                and piece.subscript is None
-                and not piece.operator
-            )
-            for piece in part.parts
-        ):
-            continue
-        return False
-    return True
 
 
 @cache_short(256)

@@ -7,20 +7,17 @@ from __future__ import annotations
 
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.shell.syntax.nodes import (
+from agentsandbox.shell.syntax.compound_nodes import (
     ArithmeticFor,
     Case,
     CaseClause,
-    Command,
     Coproc,
     For,
-    Group,
     If,
-    Literal,
     Select,
     While,
-    Word,
 )
+from agentsandbox.shell.syntax.nodes import Command, Group, Literal, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

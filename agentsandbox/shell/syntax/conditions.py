@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.shell.syntax.contexts import WORD
-from agentsandbox.shell.syntax.nodes import (
-    Command,
+from agentsandbox.shell.syntax.compound_nodes import (
     CondAnd,
     CondBinary,
     CondGroup,
@@ -16,10 +14,9 @@ from agentsandbox.shell.syntax.nodes import (
     CondTest,
     CondUnary,
     CondWord,
-    Literal,
-    Part,
-    Word,
 )
+from agentsandbox.shell.syntax.contexts import WORD
+from agentsandbox.shell.syntax.nodes import Command, Literal, Part, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

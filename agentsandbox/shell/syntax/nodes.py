@@ -1,7 +1,7 @@
 """The syntax tree. Nodes are values: the parser builds them once, every sandbox shares them.
 
 `line` (from 1) and `source` (the text of a word) say where a node came from; comparisons ignore
-them.
+them. Here are words, simple commands and what joins commands; `compound_nodes` has the others.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_PLACES = frozenset(
+PLACES = frozenset(
     ("line", "source", "last_line", "outside", "spans", "constant", "fields", "compiled")
 )
-
-
+"""Attributes that no comparison looks at."""
 UNKNOWN = "\0"
 """For a value that has not been computed; no text of a script holds a NUL."""
 
@@ -30,14 +29,14 @@ class Node:
         return all(
             getattr(self, name) == getattr(other, name)
             for name in self.__slots__
-            if name not in _PLACES
+            if name not in PLACES
         )
 
     __hash__ = None  # type: ignore[assignment]
 
     def __repr__(self) -> str:
         fields = ", ".join(
-            f"{name}={getattr(self, name)!r}" for name in self.__slots__ if name not in _PLACES
+            f"{name}={getattr(self, name)!r}" for name in self.__slots__ if name not in PLACES
         )
         return f"{self.__class__.__name__}({fields})"
 
@@ -382,101 +381,6 @@ class Group(Command):
         self.line = line
 
 
-class If(Command):
-    """if/elif clauses as (condition, body), and the body of else."""
-
-    __slots__ = ("clauses", "line", "otherwise", "redirections")
-
-    def __init__(
-        self,
-        clauses: tuple[tuple[Command, Command], ...],
-        otherwise: Command | None,
-        redirections: tuple[Redirection, ...] = (),
-        line: int = 0,
-    ) -> None:
-        self.clauses = clauses
-        self.otherwise = otherwise
-        self.redirections = redirections
-        self.line = line
-
-
-class While(Command):
-    """while, or until."""
-
-    __slots__ = ("body", "condition", "line", "redirections", "until")
-
-    def __init__(
-        self,
-        condition: Command,
-        body: Command,
-        until: bool,
-        redirections: tuple[Redirection, ...] = (),
-        line: int = 0,
-    ) -> None:
-        self.condition = condition
-        self.body = body
-        self.until = until
-        self.redirections = redirections
-        self.line = line
-
-
-class For(Command):
-    """for name in words; `words` is None for the positional parameters."""
-
-    __slots__ = ("body", "line", "name", "redirections", "words")
-
-    def __init__(
-        self,
-        name: str,
-        words: tuple[Word, ...] | None,
-        body: Command,
-        redirections: tuple[Redirection, ...] = (),
-        line: int = 0,
-    ) -> None:
-        self.name = name
-        self.words = words
-        self.body = body
-        self.redirections = redirections
-        self.line = line
-
-
-class Select(For):
-    """select name in words"""
-
-    __slots__ = ()
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is Select and all(
-            getattr(self, name) == getattr(other, name)
-            for name in For.__slots__
-            if name not in _PLACES
-        )
-
-    __hash__ = None  # type: ignore[assignment]
-
-
-class ArithmeticFor(Command):
-    """for ((start; condition; step))"""
-
-    __slots__ = ("body", "condition", "line", "redirections", "start", "step")
-
-    def __init__(
-        self,
-        start: Word,
-        condition: Word,
-        step: Word,
-        body: Command,
-        redirections: tuple[Redirection, ...] = (),
-        line: int = 0,
-    ) -> None:
-        self.start = start
-        self.condition = condition
-        self.step = step
-        self.body = body
-        self.redirections = redirections
-        self.line = line
-
-
 class Unreadable(Command):
     """A substitution whose text breaks the grammar; the error comes when it is expanded."""
 
@@ -486,35 +390,6 @@ class Unreadable(Command):
         self.message = message
         self.line = line
         self.source_line = source_line
-
-
-class CaseClause(Node):
-    """(patterns) body terminator: ";;", ";&" or ";;&"."""
-
-    __slots__ = ("body", "patterns", "terminator")
-
-    def __init__(self, patterns: tuple[Word, ...], body: Command | None, terminator: str) -> None:
-        self.patterns = patterns
-        self.body = body
-        self.terminator = terminator
-
-
-class Case(Command):
-    """case word in clauses esac"""
-
-    __slots__ = ("clauses", "line", "redirections", "word")
-
-    def __init__(
-        self,
-        word: Word,
-        clauses: tuple[CaseClause, ...],
-        redirections: tuple[Redirection, ...] = (),
-        line: int = 0,
-    ) -> None:
-        self.word = word
-        self.clauses = clauses
-        self.redirections = redirections
-        self.line = line
 
 
 class FunctionDefinition(Command):
@@ -545,107 +420,6 @@ class ArithmeticCommand(Command):
         self.line = line
 
 
-class Coproc(Command):
-    """coproc [name] command"""
-
-    __slots__ = ("body", "line", "name")
-
-    def __init__(self, name: str, body: Command, line: int = 0) -> None:
-        self.name = name
-        self.body = body
-        self.line = line
-
-
-# [[ … ]]
-
-
-class CondTest(Node):
-    """A condition inside [[ ]]."""
-
-    __slots__ = ()
-
-
-class CondWord(CondTest):
-    """A word alone: true when not empty."""
-
-    __slots__ = ("word",)
-
-    def __init__(self, word: Word) -> None:
-        self.word = word
-
-
-class CondUnary(CondTest):
-    """-f file and the like."""
-
-    __slots__ = ("operand", "operator")
-
-    def __init__(self, operator: str, operand: Word) -> None:
-        self.operator = operator
-        self.operand = operand
-
-
-class CondBinary(CondTest):
-    """left == right and the like; the right side of == != =~ keeps its quoting."""
-
-    __slots__ = ("left", "operator", "right")
-
-    def __init__(self, operator: str, left: Word, right: Word) -> None:
-        self.operator = operator
-        self.left = left
-        self.right = right
-
-
-class CondGroup(CondTest):
-    """A test in parentheses."""
-
-    __slots__ = ("test",)
-
-    def __init__(self, test: CondTest) -> None:
-        self.test = test
-
-
-class CondNot(CondTest):
-    """! test"""
-
-    __slots__ = ("test",)
-
-    def __init__(self, test: CondTest) -> None:
-        self.test = test
-
-
-class CondAnd(CondTest):
-    """left && right"""
-
-    __slots__ = ("left", "right")
-
-    def __init__(self, left: CondTest, right: CondTest) -> None:
-        self.left = left
-        self.right = right
-
-
-class CondOr(CondTest):
-    """left || right"""
-
-    __slots__ = ("left", "right")
-
-    def __init__(self, left: CondTest, right: CondTest) -> None:
-        self.left = left
-        self.right = right
-
-
-class Conditional(Command):
-    """[[ test ]]"""
-
-    __slots__ = ("line", "redirections", "test")
-
-    def __init__(
-        self, test: CondTest, redirections: tuple[Redirection, ...] = (), line: int = 0
-    ) -> None:
-        self.test = test
-        self.redirections = redirections
-        self.line = line
-
-
 def fields(node: Node) -> dict[str, Any]:
     """What a node compares by."""
-    return {name: getattr(node, name) for name in node.__slots__ if name not in _PLACES}
+    return {name: getattr(node, name) for name in node.__slots__ if name not in PLACES}

@@ -28,9 +28,8 @@ errors end more or less than the others: a `ShellSyntaxError` says so in its att
 
 from __future__ import annotations
 
-import functools
-
 from agentsandbox.errors import ShellSyntaxError
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE
@@ -55,6 +54,7 @@ from agentsandbox.shell.syntax.nodes import (
     Subshell,
     Word,
 )
+from agentsandbox.shell.syntax.plain_commands import ASSIGNING, NOT_KNOWN, RESERVED, TAKING_LISTS
 from agentsandbox.shell.syntax.words import BARE_WORD, KNOWN_WORD, WordReader, known_word
 
 TYPE_CHECKING = False
@@ -62,29 +62,22 @@ if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping
 
-RESERVED = frozenset(
-    """if then else elif fi do done case esac while until for select in function { } ! [[ time
-    coproc""".split()
-)
 _BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
-_ASSIGNING = frozenset("declare typeset local export readonly".split())
-_TAKING_LISTS = frozenset(("let", "eval"))
-"""Commands whose arguments may have the form of an array's assignment, which stays text."""
 
 MAX_HERE_DOCUMENTS = 16
 """Here-documents that may wait for the end of a line, as in bash."""
-_NOT_KNOWN = RESERVED | _ASSIGNING | _TAKING_LISTS
-"""First words of commands whose other words do not read the same wherever they stand."""
 _SURELY_NOT_KNOWN = tuple(
-    f"{word} " for word in sorted(_NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
+    f"{word} " for word in sorted(NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
 )
 """How a text begins that need not be matched; a list is quicker than an expression."""
 
 _END = r"(?:[ \t]*+(?=[\n;|)]|&(?!>)|\Z)|[ \t]++(?=#))"
-_BARE_COMMAND = lazily(rf"{BARE_WORD}(?:[ \t]++{BARE_WORD})*+{_END}")
-_KNOWN_COMMAND = lazily(rf"{KNOWN_WORD}(?:[ \t]++{KNOWN_WORD})*+{_END}")
-"""Commands of one line without redirections, whose words read the same wherever they stand."""
+_ENDS = r"(?=[\n;|)#]|&(?!>)|\Z)"
+_BARE_COMMAND = lazily(rf"(?:{BARE_WORD}[ \t]*+)++{_ENDS}")
+_KNOWN_COMMAND = lazily(rf"(?:{KNOWN_WORD}[ \t]*+)++{_ENDS}")
+"""Commands of one line without redirections, whose words read the same wherever they stand. A word
+takes all that belongs to it, so blanks are between two of them, and before a comment."""
 _KNOWN_WORDS = lazily(KNOWN_WORD)
 _KNOWN_ASSIGNMENT = lazily(rf"(([A-Za-z_][A-Za-z0-9_]*+)(\+?)=({KNOWN_WORD})?){_END}")
 """The same for one assignment alone."""
@@ -550,7 +543,7 @@ class Parser(WordReader):
             if word is None:
                 break
             if not words:
-                declaring, taking = word.source in _ASSIGNING, word.source in _TAKING_LISTS
+                declaring, taking = word.source in ASSIGNING, word.source in TAKING_LISTS
             words.append(word)
             if self._alias_ends and self._after_blank_alias():
                 self._expand_alias()
@@ -844,13 +837,8 @@ def known_command(source: str, line: int) -> SimpleCommand | None:
     it on this line; None if the words must be read where they stand.
     """
     if len(source) > _LONGEST_KNOWN:
-        return lone_command(source, line)
+        return _read_known_command(source, line, "")
     return _known_commands(source, line)
-
-
-def lone_command(source: str, line: int) -> SimpleCommand | None:
-    """Return the same for a text that is a script of its own: as a whole it is kept elsewhere."""
-    return _read_known_command(source, line, "")
 
 
 def _read_known_command(source: str, line: int, key: str | None = None) -> SimpleCommand | None:
@@ -871,12 +859,12 @@ def _read_known_command(source: str, line: int, key: str | None = None) -> Simpl
             return None
         words.append(word)
     name = words[0].source
-    if name in _NOT_KNOWN or name[0] == "]" or "=" in name or ("[" in name and name != "["):
+    if name in NOT_KNOWN or name[0] == "]" or "=" in name or ("[" in name and name != "["):
         return None
     return SimpleCommand((), tuple(words), (), line, False, key)
 
 
-_known_commands = functools.lru_cache(maxsize=1024)(_read_known_command)
+_known_commands = lru_cache(maxsize=1024)(_read_known_command)
 
 
 def _has_blanks(word: Word) -> bool:
@@ -887,7 +875,7 @@ def _has_blanks(word: Word) -> bool:
     )
 
 
-@functools.cache
+@lru_cache(maxsize=None)
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
     """Return what reads the compound command of a reserved word; None if it begins none."""
     if word == "[[":

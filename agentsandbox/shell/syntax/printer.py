@@ -6,18 +6,9 @@ import re
 
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
-from agentsandbox.shell.syntax.nodes import (
-    AndOr,
-    ArithmeticCommand,
+from agentsandbox.shell.syntax.compound_nodes import (
     ArithmeticFor,
-    ArithmeticSubstitution,
-    ArrayLiteral,
-    Assignment,
-    Background,
     Case,
-    Command,
-    CommandList,
-    CommandSubstitution,
     CondAnd,
     CondBinary,
     CondGroup,
@@ -28,23 +19,34 @@ from agentsandbox.shell.syntax.nodes import (
     CondUnary,
     CondWord,
     Coproc,
-    DoubleQuoted,
     For,
+    If,
+    Select,
+    While,
+)
+from agentsandbox.shell.syntax.nodes import (
+    AndOr,
+    ArithmeticCommand,
+    ArithmeticSubstitution,
+    ArrayLiteral,
+    Assignment,
+    Background,
+    Command,
+    CommandList,
+    CommandSubstitution,
+    DoubleQuoted,
     FunctionDefinition,
     Group,
     HereDocument,
-    If,
     Node,
     Parameter,
     Part,
     Pipeline,
     ProcessSubstitution,
     Redirection,
-    Select,
     SimpleCommand,
     Subshell,
     Unreadable,
-    While,
     Word,
 )
 

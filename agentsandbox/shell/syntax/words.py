@@ -27,9 +27,8 @@ instead of syntax errors.
 
 from __future__ import annotations
 
-import functools
-
 from agentsandbox.errors import LimitReached, ShellSyntaxError
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.braced import NAME, SPECIAL, BracedReader
@@ -60,6 +59,7 @@ from agentsandbox.shell.syntax.nodes import (
     Unreadable,
     Word,
 )
+from agentsandbox.shell.syntax.plain_commands import LONGEST_KNOWN, bare_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -93,8 +93,6 @@ _WHOLE = lazily(
 )
 """A whole word that is one quoted text, "$name" or $name, as most words with quotes or expansions
 are."""
-_LONGEST_KNOWN = 128
-"""Characters of a word that is kept."""
 _LONGEST_RUN = 1 << 16
 """Characters that an expression passes over before the next look at the clock."""
 _COUNTED_PARTS = 1000
@@ -152,7 +150,7 @@ class WordReader(BracedReader):
             self.meter.step(4)
             self.count_nodes(1)
         # One character more than is kept: a match that ends there is too long.
-        match = _KNOWN.match(text, start, start + _LONGEST_KNOWN + 1)
+        match = _KNOWN.match(text, start, start + LONGEST_KNOWN + 1)
         if match is not None:
             end = match.end()
             if end == len(text) or (text[end] in " \t\n|&;)>" and not text.startswith(">(", end)):
@@ -642,15 +640,12 @@ def known_word(source: str) -> Word | None:
     All scripts share these words, with what is compiled of them: most words of a script that was
     never seen before have been seen before.
     """
-    return _known_words(source) if len(source) <= _LONGEST_KNOWN else None
+    return _known_words(source) if len(source) <= LONGEST_KNOWN else None
 
 
 def _read_known(source: str) -> Word | None:
     if "'" not in source and '"' not in source and "$" not in source:
-        bare = Word((Literal(source),), source)
-        if source.isalnum():
-            bare.constant = source
-        return bare
+        return bare_word(source)
     match = _WHOLE.fullmatch(source)
     if match is not None:
         return Word((_whole_part(match),), source)
@@ -662,7 +657,7 @@ def _read_known(source: str) -> Word | None:
     return None if reader.has_bad or reader.position < len(source) else word
 
 
-_known_words = functools.lru_cache(maxsize=4096)(_read_known)
+_known_words = lru_cache(maxsize=4096)(_read_known)
 
 
 def _without_end(body: str, opening: re.Match[str]) -> str:

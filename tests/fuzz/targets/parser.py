@@ -8,7 +8,8 @@ from agentsandbox import ShellSyntaxError
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.syntax.nodes import CommandList, Node, SimpleCommand
-from agentsandbox.shell.syntax.parser import RESERVED, parse
+from agentsandbox.shell.syntax.parser import parse
+from agentsandbox.shell.syntax.plain_commands import RESERVED
 from agentsandbox.shell.syntax.printer import print_script
 from tests.fuzz.judge import Problem, judged
 from tests.fuzz.seeds import scripts
