@@ -178,11 +178,29 @@ class Attributes:
         if b"\r\n" not in data:
             return data
         normalize, _, auto = self._ends(path)
-        if not normalize or (auto and is_binary(data)):
-            return data
-        if auto and known is not None and b"\r\n" in known and not is_binary(known):
+        if not normalize or (auto and (_is_no_text(data) or _has_ends(known))):
             return data
         return data.replace(b"\r\n", b"\n")
+
+    def writes_pairs(self, path: bytes) -> bool:
+        """Whether a file gets CRLF when it is written."""
+        return self._ends(path)[1]
+
+    def lost_ends(self, path: bytes, data: bytes, *, known: bytes | None = None) -> str:
+        """Return which ends of lines a file loses when it is stored and written again.
+
+        "CRLF will be replaced by LF", the opposite, or "" if the file stays as it is.
+        """
+        normalize, writes, auto = self._ends(path)
+        if not normalize or (auto and _is_no_text(data)):
+            return ""
+        pairs = b"\r\n" in data
+        lone = data.count(b"\n") > data.count(b"\r\n")
+        kept = pairs and auto and _has_ends(known)
+        becomes_pairs = writes and not (auto and kept)
+        if pairs and not kept and not becomes_pairs:
+            return "CRLF will be replaced by LF"
+        return "LF will be replaced by CRLF" if lone and becomes_pairs else ""
 
     def to_worktree(self, path: bytes, data: bytes) -> bytes:
         """Return a stored file as it is written to the worktree."""
@@ -201,6 +219,22 @@ def _state(word: str) -> tuple[str, State]:
         return word[1:], None
     name, equals, value = word.partition("=")
     return name, value if equals else True
+
+
+def _has_ends(data: bytes | None) -> bool:
+    """Whether what is stored is a text that has CRLF already."""
+    return data is not None and b"\r\n" in data and not _is_no_text(data)
+
+
+def _is_no_text(data: bytes) -> bool:
+    """Whether a content is no text to those who look for ends of lines."""
+    if b"\0" in data or data.count(b"\r") > data.count(b"\r\n"):
+        return True
+    odd = len(data) - len(data.translate(None, _ODD)) - data.endswith(b"\x1a")
+    return (len(data) - odd) >> 7 < odd
+
+
+_ODD = bytes([code for code in (*range(32), 127) if code not in b"\b\t\n\x0c\r\x1b"])
 
 
 def is_binary(data: bytes) -> bool:

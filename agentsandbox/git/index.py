@@ -242,7 +242,7 @@ class Index:
 
     __slots__ = (
         "_added", "_folders", "_gone", "_sorted", "_staged", "_touched", "cache", "entries",
-        "is_collapsed", "mtime",
+        "is_collapsed", "mtime", "trees",
     )  # fmt: skip
 
     def __init__(self) -> None:
@@ -262,6 +262,8 @@ class Index:
         """When the file was written: entries not older than that may be stale unnoticed."""
         self.is_collapsed = False
         """Whether directories are one entry in the file, their tree (a "sparse index")."""
+        self.trees: tuple[bytes, ...] = ()
+        """These directories."""
 
     def copy(self) -> Index:
         """Return an index with the same entries."""
@@ -274,6 +276,7 @@ class Index:
         made.cache = self.cache
         made.mtime = self.mtime
         made.is_collapsed = self.is_collapsed
+        made.trees = self.trees
         return made
 
     def __len__(self) -> int:

@@ -32,17 +32,23 @@ def staged_paths(git: Invocation, tree: str | None) -> list[bytes]:
     return [delta.path for delta in diff_index(git.repository, tree, git.repository.index())]
 
 
-def refuse_staged(git: Invocation, tree: str | None) -> None:
-    """End the command if the index is not that of a tree."""
+def staged_names(git: Invocation, tree: str | None) -> list[str]:
+    """Return the paths in which the index differs from a tree; of renamed files the new ones."""
     from agentsandbox.git.diff.options import DiffOptions
     from agentsandbox.git.diff.printing import DiffPrinter
 
     staged = diff_index(git.repository, tree, git.repository.index())
-    if staged:
-        options = DiffOptions()
-        options.configure(git)
-        found = DiffPrinter(git, options).prepare(staged)
-        names = " ".join(decode(delta.path) for delta in found)
+    if not staged:
+        return []
+    options = DiffOptions()
+    options.configure(git)
+    return [decode(delta.path) for delta in DiffPrinter(git, options).prepare(staged)]
+
+
+def refuse_staged(git: Invocation, tree: str | None) -> None:
+    """End the command if the index is not that of a tree."""
+    names = " ".join(staged_names(git, tree))
+    if names:
         text = "Your local changes to the following files would be overwritten by merge:"
         raise Plain(f"error: {text}\n  {names}", 2)
 

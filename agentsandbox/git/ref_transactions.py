@@ -182,10 +182,20 @@ class RefTransaction:
             return
         is_symbolic = not change.deref and self.refs.symbolic(change.name) is not None
         if self.refs.read(change.name) == change.new and not is_symbolic:
+            self._log_only(change.name, change.new, deref=change.deref)
             return  # it may be packed, and stays so
         self.refs.write(
             change.name, change.new, self.message, deref=change.deref, makes_log=self.logs
         )
+
+
+    def _log_only(self, name: str, oid: str, *, deref: bool) -> None:
+        """Note in the log of a symbolic reference, or of HEAD, that its target was set."""
+        refs = self.refs
+        if deref and refs.target(name) != name:
+            refs.log(name, oid, oid, self.message)
+        elif name.startswith("refs/heads/") and refs.target("HEAD") == name:
+            refs.log("HEAD", oid, oid, self.message)
 
 
 def change_refs(

@@ -449,7 +449,7 @@ class Refs:
         if is_head:
             self.write_file(self.path("HEAD"), encode(f"ref: {new}\n"))
             self.log("HEAD", oid, NULL, message)
-            self.log("HEAD", NULL, oid, message)
+            self.log("HEAD", oid if new == old else NULL, oid, message)
 
     def delete_quietly(self, name: str) -> None:
         """Delete a reference without a line in the log of HEAD."""

@@ -379,11 +379,9 @@ class Resolver:
                     if self.git.fs.exists(self.repository.refs.log_path(full))
                     else Fatal(f"log for '{name}' only has 0 entries")
                 )
-            if number < len(entries):
-                return entries[-1 - number].new
-            if number == len(entries) and entries[0].old != NULL:
-                return entries[0].old
-            raise Fatal(f"log for '{name}' only has {len(entries)} entries")
+            if number == 0:
+                return entries[-1].new
+            return self._before_entry(full, name, entries, number)
         when = approxidate(inner.replace(".", " "), self.git.now, self.git.tz)
         if not entries:
             return self.repository.refs.read(full)
@@ -395,6 +393,22 @@ class Resolver:
         first = entries[0]
         self.git.warn(f"log for '{name}' only goes back to {_log_date(first)}")
         return first.old if first.old != NULL else first.new
+
+    def _before_entry(
+        self, full: str, name: str, entries: list[LogEntry], number: int
+    ) -> str:
+        """Return what a reference was before its last `number` entries.
+
+        An entry that made it anew says nothing about that: the next one before it does.
+        """
+        later = entries[-number + 1] if 1 < number <= len(entries) + 1 else None
+        for entry in reversed(entries[: len(entries) - number + 1]):
+            if entry.old != NULL:
+                if later is not None and later.old not in (NULL, entry.new):
+                    self.git.warn(f"log for ref {full} has gap after {_log_date(entry)}")
+                return entry.old
+            later = entry
+        raise Fatal(f"log for '{name}' only has {len(entries)} entries")
 
     def _log_entry(
         self, full: str, entry: LogEntry, later: LogEntry | None, when: int

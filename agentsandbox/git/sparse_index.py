@@ -40,6 +40,7 @@ class IndexRules:
         smudge_racy(self.repository, index)
         if not self.repository.is_sparse:
             index.is_collapsed = False
+            index.trees = ()
             return index
         return collapsed(self.repository, index) or index
 
@@ -67,13 +68,8 @@ def clear_present(repository: Repository, index: Index) -> None:
             fresh = entry.copy()
             fresh.skips = False
             index.replace(fresh)
-            index.is_collapsed = False
-    if not index.is_collapsed:
-        return
-    patterns = repository.sparse
-    if patterns is not None and patterns.is_cone:
-        folders = left_out_folders(index, patterns)
-        index.is_collapsed = not any(there.get(folder) for folder in folders)
+    if any(there.get(folder) for folder in index.trees):
+        index.is_collapsed = False
 
 
 def left_out_folders(index: Index, patterns: Patterns) -> list[bytes]:
@@ -100,7 +96,9 @@ def left_out_folders(index: Index, patterns: Patterns) -> list[bytes]:
 
 def expand(repository: Repository, index: Index) -> None:
     """Replace the entries of an index that are trees by the files of the trees."""
-    for entry in [one for one in index.entries.values() if one.mode == DIRECTORY]:
+    trees = [one for one in index.entries.values() if one.mode == DIRECTORY]
+    index.trees = tuple([entry.path.rstrip(b"/") for entry in trees])
+    for entry in trees:
         index.remove(entry.path)
         for path, side in flat_tree(repository.objects, entry.oid).items():
             made = Entry(entry.path + path, *side)
@@ -113,6 +111,7 @@ def collapsed(repository: Repository, index: Index) -> Index | None:
     """Return an index in which directories that are left out are trees; None if it must be full."""
     patterns = repository.sparse
     index.is_collapsed = False
+    index.trees = ()
     if (
         patterns is None
         or not patterns.is_cone
@@ -142,6 +141,7 @@ def collapsed(repository: Repository, index: Index) -> Index | None:
         made.set(tree)
     made.cache = None
     made.is_collapsed = index.is_collapsed = True
+    made.trees = index.trees = tuple(folders)
     return made
 
 

@@ -188,8 +188,8 @@ class Delta:
     """A file that differs between two sides. A mode of 0 means that it is missing."""
 
     __slots__ = (
-        "broken", "dirt", "new_mode", "new_oid", "new_path", "old_dirt", "old_mode", "old_oid",
-        "old_path", "score", "status", "unmerged",
+        "broken", "dirt", "hashed", "new_mode", "new_oid", "new_path", "old_dirt", "old_mode",
+        "old_oid", "old_path", "score", "status", "unmerged",
     )  # fmt: skip
 
     def __init__(
@@ -209,6 +209,8 @@ class Delta:
         """"" if it is in the worktree and not hashed yet."""
         self.status = status or _status(old_mode, new_mode)
         self.score = 0
+        self.hashed = ""
+        """The object of a new file in the worktree, if renames were looked for."""
         self.unmerged = False
         self.dirt = self.old_dirt = 0
         """What else changed in a submodule: `MODIFIED` and `UNTRACKED` of `worktree`."""
@@ -343,9 +345,13 @@ def _without_equal_trees(
 
 
 def diff_index(
-    repository: Repository, tree: str | None, index: Index, wanted: Pathspec | None = None
-) -> list[Delta]:
-    """Return what differs between a tree and the index, in order of path."""
+    repository: Repository, tree: str | None, index: Index, wanted: Pathspec | None = None, *,
+    intents: bool = False,
+) -> list[Delta]:  # fmt: skip
+    """Return what differs between a tree and the index, in order of path.
+
+    intents  whether files that are only to be added (`add -N`) count as empty ones
+    """
     if (
         index.cache is not None
         and index.cache.count >= 0
@@ -371,10 +377,10 @@ def diff_index(
             continue
         old = get(path)
         if old is None:
-            if not entry.intends:
+            if intents or not entry.intends:
                 found.append(Delta(path, 0, "0" * 40, entry.mode, entry.oid))
         elif old[1] != entry.oid or old[0] != entry.mode:
-            if entry.intends:
+            if entry.intends and not intents:
                 found.append(Delta(path, old[0], old[1], 0, "0" * 40))
             else:
                 found.append(Delta(path, old[0], old[1], entry.mode, entry.oid))

@@ -145,8 +145,8 @@ class Plan:
                 tree.remove(path)
                 fresh = Entry(path, mode, oid)
                 self.failed.append(path)
-            if known is not None and known.skips:
-                fresh.skips = True
+            if known is not None:
+                fresh.skips, fresh.assumed = known.skips, known.assumed
             index.set_replacing(fresh)
 
 
@@ -202,7 +202,7 @@ class Switch:
     def __init__(
         self, git: Invocation, *, action: str, reset: bool = False, update: bool = True,
         looks: bool = True, overwrite_ignored: bool = True, limits: bool = True,
-        conflicts: Iterable[bytes] = (),
+        conflicts: Iterable[bytes] = (), protects: bool = False,
     ) -> None:  # fmt: skip
         self.git = git
         self.repository: Repository = git.repository
@@ -210,6 +210,8 @@ class Switch:
         self.index = self.repository.index()
         self.action = action
         self.reset = reset
+        self.protects = protects or not reset
+        """Whether untracked files are kept."""
         self.update = update and self.tree is not None
         self.sparse = self.repository.sparse if limits and self.update else None
         self.left = LeftAlone()
@@ -377,7 +379,7 @@ class Switch:
         self._later.append((path, side))
         if not self.update or self.tree is None:
             return
-        if not self.reset and self.sparse is None and self.looks:
+        if self.protects and self.sparse is None and self.looks:
             self._check_untracked(path, side, self.refusals.untracked, self.refusals.folders)
         self.plan.write[path] = side
 

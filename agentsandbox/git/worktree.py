@@ -113,8 +113,16 @@ class Worktree:
         """Look at the directories again: some may be gone."""
         self.real = {""}
 
-    def read(self, path: bytes, info: Stat, *, known: str | None = None) -> bytes:
-        """Return the content of a file as git stores it: with a link, its target."""
+    def read(
+        self, path: bytes, info: Stat, *, known: str | None = None, warns: bool = False,
+        stores: bool = True,
+    ) -> bytes:  # fmt: skip
+        """Return the content of a file as git stores it: with a link, its target.
+
+        known  the object that the index has, looked up if its ends of lines matter
+        warns  whether to say which ends of lines get lost (core.safecrlf)
+        stores whether the content is stored, which the setting may forbid
+        """
         where = self.path(path)
         if info.is_link:
             return encode(self.fs.readlink(where))
@@ -122,12 +130,36 @@ class Worktree:
             return b""
         self.repository.git.budget.charge(info.size)
         data = self.fs.read_bytes(where)
-        if b"\r" not in data:
+        attributes = self.attributes
+        if b"\r" not in data and not (warns and attributes.writes_pairs(path)):
             return data
         stored = None
-        if known is not None and known in self.repository.objects:
-            stored = self.repository.objects.read(known)[1]
-        return self.attributes.to_git(path, data, known=stored)
+        converted = attributes.to_git(path, data)
+        if converted is not data:
+            known = known or self._stored(path)
+            if known is not None and known in self.repository.objects:
+                stored = self.repository.objects.read(known)[1]
+                converted = attributes.to_git(path, data, known=stored)
+        if warns:
+            self._warn_of_ends(path, attributes.lost_ends(path, data, known=stored), stores)
+        return converted
+
+    def _stored(self, path: bytes) -> str | None:
+        """Return the object of a path in the index, ours of a conflict."""
+        index = self.repository.index()
+        entry = index.get(path) or index.get(path, 2)
+        return entry.oid if entry is not None else None
+
+    def _warn_of_ends(self, path: bytes, lost: str, stores: bool) -> None:
+        setting = self.repository.config.get("core.safecrlf", "warn").lower()
+        if not lost or setting in ("false", "no", "off", "0"):
+            return
+        name = decode(path)
+        if setting != "warn" and stores:
+            raise Fatal(f"{lost.replace('will', 'would')} in {name}")
+        self.repository.git.warn(
+            f"in the working copy of '{name}', {lost} the next time Git touches it"
+        )
 
     def hash(self, path: bytes, info: Stat, *, known: str | None = None) -> str:
         """Return the name of the blob that a file would be."""

@@ -306,13 +306,15 @@ class _Adder:
         if path.endswith(b"/") or info.is_dir:
             self._add_repository(name)
             return
+        if self.intent and known is not None:
+            return
         mode = mode_of(info, file_mode=self.tree.file_mode, known=known.mode if known else 0)
-        if self.intent and known is None:
+        if self.intent:
             entry = Entry(name, mode, self.git.repository.objects.write("blob", b""))
             entry.intends = True
         else:
             try:
-                data = self.tree.read(name, info, known=known.oid if known else None)
+                data = self.tree.read(name, info, known=known.oid if known else None, warns=True)
             except OSError as error:
                 self.git.error(f'open("{decode(name)}"): {error.strerror}')
                 self.git.error(f"unable to index file '{decode(name)}'")

@@ -347,7 +347,7 @@ class _Committing:
                 other.remove(path)
             return
         mode = mode_of(info, file_mode=tree.file_mode, known=known.mode if known else 0)
-        data = tree.read(path, info, known=known.oid if known else None)
+        data = tree.read(path, info, known=known.oid if known else None, warns=True)
         entry = Entry(path, mode, self.repository.objects.write("blob", data))
         entry.remember(info)
         index.set_replacing(entry)

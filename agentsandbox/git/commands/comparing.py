@@ -250,21 +250,21 @@ def _diff_worktree(git: Invocation, options: DiffOptions, wanted: Pathspec, line
     for one in found:
         if not one.new_mode:
             one.new_oid = NULL
-    prepared = printer.prepare(found)
     if not unmerged:
-        return _finish(printer, prepared)
-    stage = next(
-        (
-            word
-            for word in line.own
-            if word in ("-0", "-1", "-2", "-3", "--base", "--ours", "--theirs")
-        ),
-        None,
-    )
+        return _finish(printer, printer.prepare(found))
     from agentsandbox.git.diff.combined import print_conflicts
 
-    print_conflicts(printer, prepared, unmerged, stage)
+    rows = print_conflicts(printer, found, unmerged, _stage(line))
+    printer.print(printer.prepare(rows))
+    if "check" in options.formats and printer.failed_check:
+        return 2
     return 1 if options.exit_code or options.quiet else 0
+
+
+def _stage(line: DiffWords) -> str | None:
+    """Return the option that chooses a version of files in conflict."""
+    stages = ("-0", "-1", "-2", "-3", "--base", "--ours", "--theirs")
+    return next((word for word in line.own if word in stages), None)
 
 
 def _diff_cached(
@@ -305,7 +305,7 @@ def tree_to_worktree(
             assert entry is not None or change is not None
             if entry is None:
                 continue
-            old_mode, old_oid = entry.mode, entry.oid
+            old_mode, old_oid = (0, NULL) if entry.intends else (entry.mode, entry.oid)
             new_mode, new_oid = entry.mode, entry.oid
         if one is not None and one.unmerged:
             info = tree.stat(path)
@@ -367,22 +367,22 @@ def _diff_blobs(git: Invocation, options: DiffOptions, given: list[tuple[str, st
 
 
 def diff_files(git: Invocation, words: list[str]) -> int:
-    line = DiffWords(git, words, ("-q", "-0", "-1", "-2", "-3"), usage="diff-files")
+    own = ("-q", "-0", "-1", "-2", "-3", "--base", "--ours", "--theirs")
+    line = DiffWords(git, words, own, usage="diff-files")
     options = line.options
     options.configure(git, porcelain=False)
     if not options.formats and not options.no_patch:
         options.formats.add("raw")
-    if options.abbrev is None and "raw" in options.formats:
+    if options.abbrev is None and not options.abbreviates and "raw" in options.formats:
         options.abbrev = 40
     wanted = parse_pathspec(git, line.operands + (line.paths or []))
     tree = Worktree(git.repository)
     found, unmerged = worktree_deltas(git, tree, wanted, options)
-    for path in unmerged:
-        delta = Delta(path, 0, NULL, 0, NULL, "U")
-        delta.unmerged = True
-        found.append(delta)
-    found.sort(key=lambda delta: delta.new_path)
     printer = DiffPrinter(git, options, worktree=tree)
+    if unmerged:
+        from agentsandbox.git.diff.combined import print_conflicts
+
+        found = print_conflicts(printer, found, unmerged, _stage(line), by_stat=True)
     return _finish(printer, printer.prepare(found))
 
 
@@ -392,7 +392,7 @@ def diff_index_command(git: Invocation, words: list[str]) -> int:
     options.configure(git, porcelain=False)
     if not options.formats and not options.no_patch:
         options.formats.add("raw")
-    if options.abbrev is None and "raw" in options.formats:
+    if options.abbrev is None and not options.abbreviates and "raw" in options.formats:
         options.abbrev = 40
     revisions, _, paths = line.split()
     if len(revisions.given) != 1:
@@ -402,11 +402,11 @@ def diff_index_command(git: Invocation, words: list[str]) -> int:
     wanted = parse_pathspec(git, paths)
     if "--cached" in line.own:
         printer = DiffPrinter(git, options)
-        found = diff_index(repository, base, repository.index(), wanted)
+        found = diff_index(repository, base, repository.index(), wanted, intents=True)
     else:
         tree = Worktree(repository)
         printer = DiffPrinter(git, options, worktree=tree)
-        found = tree_to_worktree(git, tree, base, wanted, options)
+        found = tree_to_worktree(git, tree, base, wanted, options, exact=False)
     return _finish(printer, printer.prepare(found))
 
 
@@ -429,7 +429,7 @@ def diff_tree(git: Invocation, words: list[str]) -> int:
     options.configure(git, porcelain=False)
     if not options.formats and not options.no_patch:
         options.formats.add("patch" if options.combined == "cc" else "raw")
-    if options.abbrev is None and "raw" in options.formats:
+    if options.abbrev is None and not options.abbreviates and "raw" in options.formats:
         options.abbrev = 40
     recursive = bool({"-r", "-t"} & set(line.own)) or bool(
         options.formats - {"raw", "name-only", "name-status"}

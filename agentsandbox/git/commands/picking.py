@@ -302,7 +302,7 @@ class _Picking:
         if not merged.is_clean:
             lines = encode(conflict_lines(list(merged.stages)))
             repository.write_file("MERGE_MSG", message + lines)
-            if not self.options.on("no-commit"):
+            if self.name == "revert" or not self.options.on("no-commit"):
                 repository.write_file(_HEADS[self.name], f"{oid}\n")
             self._advise(oid, subject)
             return 1

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.git.carrying import file_entry, worktree_tree
 from agentsandbox.git.commands.resetting import note_reset
 from agentsandbox.git.errors import Fatal, GitError, Plain
-from agentsandbox.git.index import Entry, Index
+from agentsandbox.git.index import Index
 from agentsandbox.git.invocation import Invocation
 from agentsandbox.git.merge_state import print_texts, put_merge
 from agentsandbox.git.merging import Options as HowToMerge
@@ -23,7 +24,7 @@ from agentsandbox.git.sparse_index import keep_skips, put_back
 from agentsandbox.git.texts import subject_of
 from agentsandbox.git.trees import diff_index, flat_tree, index_of_tree, write_index_tree
 from agentsandbox.git.unpacking import switch_trees
-from agentsandbox.git.worktree import Worktree, mode_of, scan_worktree
+from agentsandbox.git.worktree import Worktree, scan_worktree
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
@@ -195,29 +196,16 @@ class _Maker:
     def _untracked_tree(self) -> str:
         made = Index()
         for path in self.untracked:
-            entry = self._entry(path)
+            entry = file_entry(self.tree, path)
             if entry is not None:
                 made.set(entry)
         return write_index_tree(self.repository, made)
 
-    def _entry(self, path: bytes, known: Entry | None = None) -> Entry | None:
-        info = self.tree.stat(path)
-        if info is None or info.is_dir:
-            return None
-        data = self.tree.read(path, info, known=known.oid if known else None)
-        mode = mode_of(info, file_mode=self.tree.file_mode, known=known.mode if known else 0)
-        return Entry(path, mode, self.objects.write("blob", data))
-
     def _work_tree(self) -> str:
-        made = self.index.copy()
-        if not self.options.on("staged"):
-            for path in self.scan.changed:
-                entry = self._entry(path, made.get(path))
-                if entry is None:
-                    made.remove(path)
-                else:
-                    made.set_replacing(entry)
-        return write_index_tree(self.repository, made)
+        if self.options.on("staged"):
+            return worktree_tree(self.tree, self.index, ())
+        removed = [delta.path for delta in self.staged if not delta.new_mode]  # if only there
+        return worktree_tree(self.tree, self.index, [*self.scan.changed, *removed])
 
     # afterwards
 

@@ -602,7 +602,7 @@ class _IndexUpdate:
             self.git.error(f"{shown}: cannot add to the index - missing --add option?")
             raise Fatal(f"Unable to process path {shown}")
         mode = mode_of(info, file_mode=tree.file_mode, known=known.mode if known else 0)
-        data = tree.read(path, info, known=known.oid if known else None)
+        data = tree.read(path, info, known=known.oid if known else None, warns=True)
         if "info-only" in self.flags:
             from agentsandbox.git.objects import object_name
 

@@ -8,7 +8,7 @@ from agentsandbox.git.branches import set_upstream
 from agentsandbox.git.commands.adding import pathspec_words
 from agentsandbox.git.commands.comparing import tree_to_worktree
 from agentsandbox.git.diff.options import DiffOptions
-from agentsandbox.git.errors import Fatal, MissingObject, Quit
+from agentsandbox.git.errors import Fatal, MissingObject, Plain, Quit
 from agentsandbox.git.history import Walk
 from agentsandbox.git.hooks import run_hook
 from agentsandbox.git.index import Entry, Index
@@ -220,8 +220,6 @@ def _refuse(git: Invocation, options: Options, name: str) -> None:
         raise Fatal(f"git {name} --recurse-submodules is not supported in this sandbox")
     if not options.given("recurse-submodules"):
         refuse_recursion(git, name)
-    if options.on("merge") and name != "restore":
-        raise Fatal(f"git {name} --merge is not supported in this sandbox; use git stash")
 
 
 def _arguments(
@@ -363,7 +361,7 @@ def _force(options: Options) -> bool:
     return options.on("force")
 
 
-def _move_trees(git: Invocation, options: Options, commit: str | None) -> bool:
+def _move_trees(git: Invocation, options: Options, commit: str | None, name: str) -> bool:
     """Change index and worktree; return whether `-f` found a content missing."""
     repository = git.repository
     head = repository.head()
@@ -378,9 +376,19 @@ def _move_trees(git: Invocation, options: Options, commit: str | None) -> bool:
             git.print(f"{decode(path)}: needs merge")
         git.error("you need to resolve your current index first")
         raise Quit(1)
-    switch_trees(
-        git, old, new, action="checkout", overwrite_ignored=not options.off("overwrite-ignore")
-    )
+    try:
+        switch_trees(
+            git, old, new, action="checkout", overwrite_ignored=not options.off("overwrite-ignore")
+        )
+    except Plain:
+        if not (options.on("merge") or options.given("conflict")) or head is None:
+            raise
+        assert new is not None
+        from agentsandbox.git.carrying import carry
+
+        before = repository.branch().removeprefix("refs/heads/") or repository.short(head)
+        had = repository.objects.commit(head).tree
+        carry(git, had, new, (before, name), options.text("conflict"))
     return False
 
 
@@ -435,7 +443,7 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
             raise Fatal(f"'{name}' is already checked out at '{elsewhere.path}'")
     lacks = False
     if _moves(git, options, target.commit):
-        lacks = _move_trees(git, options, target.commit)
+        lacks = _move_trees(git, options, target.commit, target.name)
     if not quiet and not _force(options):
         _show_changes(git, target.commit)
     if not quiet and not before and head is not None and head != target.commit:
@@ -452,7 +460,7 @@ def _switch(git: Invocation, options: Options, target: Target, given: str) -> in
             else:
                 git.say(f"Switched to branch '{target.name}'")
             _report_tracking(git, target.branch)
-    else:
+    elif target.name != "HEAD" or options.on("detach"):
         _detach(
             git,
             target,
@@ -527,7 +535,7 @@ def _show_changes(git: Invocation, commit: str | None) -> None:
     repository = git.repository
     tree = Worktree(repository)
     base = repository.objects.commit(commit).tree
-    found = tree_to_worktree(git, tree, base, Pathspec(), DiffOptions())
+    found = tree_to_worktree(git, tree, base, Pathspec(), DiffOptions(), exact=False)
     for delta in found:
         git.print(f"{delta.status}\t{quote_path(delta.new_path)}")
 
@@ -545,7 +553,7 @@ def _report_only(git: Invocation, options: Options) -> int:
     if head is None:
         raise Fatal("You are on a branch yet to be born")
     if _moves(git, options, head):
-        _move_trees(git, options, head)
+        _move_trees(git, options, head, "HEAD")
     if not options.on("quiet"):
         if not _force(options):
             _show_changes(git, head)
@@ -589,7 +597,7 @@ def _switch_to_new(
     _refuse_in_progress(git, options)
     stays = git.name == "switch" and not operands
     if not stays and _moves(git, options, commit):
-        _move_trees(git, options, commit)
+        _move_trees(git, options, commit, start)
     if not quiet and not _force(options) and operands:
         _show_changes(git, commit)
     if not quiet and not before and head is not None and head != commit:
@@ -639,7 +647,7 @@ def _switch_orphan(
             raise Fatal(
                 f"'{operands[0]}' is not a commit and a branch '{name}' cannot be created from it"
             )
-        _move_trees(git, options, commit)
+        _move_trees(git, options, commit, operands[0])
     repository.refs.write_symbolic("HEAD", full)
     if not options.on("quiet"):
         git.say(f"Switched to a new branch '{name}'")
@@ -761,7 +769,10 @@ def _restore(
                     continue
                 if path in unmerged and before is None:
                     continue
-                if staged or (known is not None and (known.mode, known.oid) == (mode, oid)):
+                stays = known is not None and (known.mode, known.oid) == (mode, oid)
+                if stays and known is not None:
+                    fresh.assumed = known.assumed
+                if staged or stays:
                     index.set_replacing(fresh)
             elif before is not None:
                 count += 0

@@ -495,58 +495,50 @@ def print_combined_trees(
 
 
 def print_conflicts(
-    printer: DiffPrinter, deltas: list[Delta], unmerged: list[bytes], stage: str | None
-) -> None:
-    """Print the changes of the worktree with files in conflict among them."""
-    # long: what is shown of a conflict depends on the formats
+    printer: DiffPrinter, deltas: list[Delta], unmerged: list[bytes], stage: str | None, *,
+    by_stat: bool = False,
+) -> list[Delta]:  # fmt: skip
+    """Print combined patches of files in conflict; return what else is to be printed.
+
+    That is the changes of the worktree, and of other files in conflict a mark and the change since
+    one of their versions.
+
+    by_stat  whether a version counts as changed whatever the file contains
+    """
     index = printer.repository.index()
     worktree = printer.worktree
     assert worktree is not None
     formats = printer.options.formats
     number = {"-1": 1, "--base": 1, "-2": 2, "--ours": 2, "-3": 3, "--theirs": 3}.get(stage or "")
-    rows: list[tuple[bytes, Delta | CombinedDelta]] = [(one.new_path, one) for one in deltas]
+    combines = number is None and stage != "-0" and "patch" in formats
+    chosen = 2 if number is None and stage != "-0" else number
+    show = _Printer(printer, dense=printer.options.combined != "c")
+    rows = list(deltas)
     from agentsandbox.git.worktree import mode_of
 
     for path in unmerged:
         stages = index.stages(path)
         info = worktree.stat(path)
         mode = 0 if info is None else mode_of(info)
-        mark = Delta(path, 0, NULL, mode, NULL, "U")
-        mark.unmerged = True
-        both = 2 in stages and 3 in stages and mode
-        if number is None and stage != "-0" and "patch" in formats and both:
-            rows.append(
-                (
-                    path,
-                    CombinedDelta(
-                        path,
-                        [stages[2].mode, stages[3].mode],
-                        [stages[2].oid, stages[3].oid],
-                        mode,
-                        "",
-                    ),
-                )
+        if combines and 2 in stages and 3 in stages and mode:
+            versions = [stages[2], stages[3]]
+            both = CombinedDelta(
+                path, [one.mode for one in versions], [one.oid for one in versions], mode, ""
             )
+            if formats & {"raw", "name-only", "name-status"}:
+                _print_raw(printer, both)
+            else:
+                show.show(both)
             continue
-        rows.append((path, mark))
-        chosen = 2 if number is None and stage != "-0" else number
+        mark = Delta(path, 0, NULL, mode, "" if mode else NULL, "U")
+        mark.unmerged = True
+        rows.append(mark)
         if chosen in stages:
             entry = stages[chosen]
-            if info is None or mode != entry.mode or worktree.hash(path, info) != entry.oid:
-                rows.append((path, Delta(path, entry.mode, entry.oid, mode, "" if mode else NULL)))
-    rows.sort(key=lambda row: row[0])
-    plain = [row for _, row in rows if isinstance(row, Delta)]
-    if formats != {"patch"}:
-        kept = printer.options.formats
-        printer.options.formats = formats - {"patch"}
-        printer.print(plain)
-        printer.options.formats = kept
-        if "patch" not in formats:
-            return
-        printer.write(b"\n")
-    show = _Printer(printer, dense=printer.options.combined != "c")
-    for _, row in rows:
-        if isinstance(row, CombinedDelta):
-            show.show(row)
-        else:
-            printer.print_patch(row)
+            if (
+                by_stat or info is None or mode != entry.mode
+                or worktree.hash(path, info) != entry.oid
+            ):  # fmt: skip
+                rows.append(Delta(path, entry.mode, entry.oid, mode, "" if mode else NULL))
+    rows.sort(key=lambda row: row.new_path)
+    return rows

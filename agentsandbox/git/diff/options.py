@@ -99,6 +99,8 @@ class DiffOptions:
         self.external = True
         self.textconv = True
         self.abbrev: int | None = None
+        self.abbreviates = False
+        """Whether the names of objects are to be short, with `abbrev` None: as usual."""
         self.prefixes: tuple[str, str] | None = None
         self.color = ""
         self.relative: str | None = None
@@ -288,6 +290,7 @@ class DiffOptions:
             if self.color not in ("always", "never", "auto"):
                 raise BadUsage('option `color\' expects "always", "auto", or "never"', usage=False)
         elif name == "--abbrev":
+            self.abbreviates = True
             self.abbrev = max(4, min(40, int(value))) if value and value.isdigit() else None
         elif name == "--relative":
             self.relative = value or ""

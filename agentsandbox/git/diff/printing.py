@@ -74,6 +74,8 @@ class DiffPrinter:
         self.prefixes = prefixes
         self.prefix = self._relative_prefix()
         self._oids: dict[bytes, str] = {}
+        self._warned: set[bytes] = set()
+        """The files whose ends of lines were looked at."""
         self._drivers: dict[str, tuple[bool | None, FindFunction]] = {}
 
     @property
@@ -108,7 +110,11 @@ class DiffPrinter:
         if not oid:
             assert self.worktree is not None
             info = self.worktree.stat(path)
-            return b"" if info is None else self.worktree.read(path, info)
+            if info is None:
+                return b""
+            warns = path not in self._warned
+            self._warned.add(path)
+            return self.worktree.read(path, info, warns=warns, stores=False)
         try:
             return self.repository.objects.blob(oid)
         except CorruptObject as error:
@@ -269,17 +275,17 @@ class DiffPrinter:
             self._check(delta)
             return
         status = delta.status
-        if status in "RC":
+        if status in "RC" or delta.score:
             status += f"{delta.score * 100 // MOST:03d}"
         between = "\0" if nul else "\t"
-        paths = name(delta.new_path)
+        paths = name(delta.old_path if delta.unmerged else delta.new_path)
         if delta.status in "RC":
             paths = name(delta.old_path) + between + paths
         if "raw" in formats:
             status = (
                 f":{mode_text(delta.old_mode)} {mode_text(delta.new_mode)} "
                 f"{self.abbreviated(delta.old_oid or NULL)} "
-                f"{self.abbreviated(delta.new_oid or NULL)} "
+                f"{self.abbreviated(delta.new_oid or delta.hashed or NULL)} "
                 f"{status}"
             )
         self.write(encode(status + between + paths + end))
@@ -307,10 +313,11 @@ class DiffPrinter:
     def stat_of(self, delta: Delta) -> FileStat:
         """Return the statistics of a change."""
         old, new = self.shown(delta.old_path), self.shown(delta.new_path)
-        found = FileStat(renamed_name(old, new) if old != new else new)
         if delta.unmerged:
+            found = FileStat(old)
             found.unmerged = True
             return found
+        found = FileStat(renamed_name(old, new) if old != new else new)
         if self.options.compact_summary:
             found.comment = _mode_comment(delta)
         same = delta.old_oid == delta.new_oid != ""
@@ -419,7 +426,7 @@ class DiffPrinter:
     def print_patch(self, delta: Delta) -> None:
         """Print the patch of a change."""
         if delta.unmerged:
-            self.write(encode(f"* Unmerged path {self.shown(delta.new_path)}\n"))
+            self.write(encode(f"* Unmerged path {self.shown(delta.old_path)}\n"))
             return
         if delta.status == "T" and delta.old_mode & 0o170000 != delta.new_mode & 0o170000:
             gone = Delta(delta.old_path, delta.old_mode, delta.old_oid, 0, NULL)
@@ -576,6 +583,8 @@ class DiffPrinter:
 
 
 def _swapped(one: Delta) -> Delta:
+    if one.unmerged and not one.old_mode:
+        return one  # a mark, of which there is only one side
     status = {"A": "D", "D": "A"}.get(one.status, one.status)
     made = Delta(one.new_path, one.new_mode, one.new_oid, one.old_mode, one.old_oid, status)
     made.new_path = one.old_path

@@ -73,7 +73,12 @@ class RenameFinder:
 
     def find(self, deltas: list[Delta], others: list[Delta] | None = None) -> list[Delta]:
         """Return the changes with renames. `others` are unchanged files that may be sources."""
-        added = [one for one in deltas if one.status == "A" and not is_directory(one.new_mode)]
+        added = [
+            one
+            for one in deltas
+            if (one.status == "A" or (one.unmerged and one.new_mode and not one.old_mode))
+            and not is_directory(one.new_mode)
+        ]  # a file in conflict counts as new, and stays one in conflict
         removed = [
             one
             for one in deltas
@@ -101,7 +106,9 @@ class RenameFinder:
             by_oid.setdefault(one.old_oid, []).append(one)
         for target in added:
             best, best_score = None, -1
-            oid = target.new_oid or self._oid(target)
+            oid = target.new_oid
+            if not oid:
+                oid = target.hashed = self._oid(target)
             for source in by_oid.get(oid, ())[:100]:
                 if source.old_mode & 0o170000 != target.new_mode & 0o170000:
                     continue
@@ -244,8 +251,9 @@ class RenameFinder:
             uses[id(source)] -= 1
             change = Delta(
                 one.new_path, source.old_mode, source.old_oid, one.new_mode, one.new_oid,
-                "R" if is_last else "C",
+                "U" if one.unmerged else "R" if is_last else "C",
             )  # fmt: skip
+            change.unmerged, change.hashed = one.unmerged, one.hashed
             change.old_path = source.old_path
             change.score = score
             made.append(change)
