@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat as stat_module
-from functools import partial
 
 from agentsandbox.contract.command import prepared_context
 from agentsandbox.errors import CommandError, Exit, Interrupted, Killed, PipeClosed
@@ -211,7 +210,7 @@ def run_tool(
         shell.cwd,
         environment,
         budget,
-        partial(_Children, shell, environment, *streams),
+        (_Children, (shell, environment, streams)),
         machine.host,
         shell.process.umask,
     )
@@ -238,15 +237,11 @@ class _Children:
         self,
         shell: Shell,
         environment: Mapping[str, str],
-        stdin: ByteReader,
-        stdout: ByteWriter,
-        stderr: ByteWriter,
+        streams: tuple[ByteReader, ByteWriter, ByteWriter],
     ) -> None:
         self.shell = shell
         self.environment = environment
-        self.stdin = stdin
-        self.stdout = stdout
-        self.stderr = stderr
+        self.stdin, self.stdout, self.stderr = streams
 
     def _prepare(
         self,
