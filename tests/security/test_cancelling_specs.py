@@ -20,6 +20,7 @@ import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -73,9 +74,9 @@ def once(monkeypatch: pytest.MonkeyPatch) -> Iterator[Once]:
     found = Once()
     clean_up = Execution._clean_up
 
-    def note(self: Execution, *arguments: object) -> None:
+    def note(self: Execution, *arguments: Any, **options: Any) -> None:
         found.is_over = True
-        clean_up(self, *arguments)  # type: ignore[arg-type]
+        clean_up(self, *arguments, **options)
 
     monkeypatch.setattr(Budget, "check_time", found.check)
     monkeypatch.setattr(budget_module, "SLICE", STEPS)

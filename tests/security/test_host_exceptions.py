@@ -38,7 +38,7 @@ from agentsandbox.kernel.fs.base import FileSystem
 from agentsandbox.options import DEFAULTS
 from tests.security.whole import problems_of
 
-COUNT = int(os.environ.get("HOST_EXCEPTIONS", "120"))
+COUNT = int(os.environ.get("HOST_EXCEPTIONS", "80"))
 FIRST = int(os.environ.get("HOST_EXCEPTIONS_FIRST", "0"))
 WITH_NETWORK = importlib.util.find_spec("h11") is not None
 WITH_GIT = importlib.util.find_spec("dulwich") is not None
