@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.git.carrying import file_entry, worktree_tree
-from agentsandbox.git.commands.resetting import note_reset
+from agentsandbox.git.carrying import file_entry, note_reset, worktree_tree
 from agentsandbox.git.errors import Fatal, GitError, Plain
 from agentsandbox.git.index import Index
 from agentsandbox.git.invocation import Invocation
