@@ -73,6 +73,26 @@ class ExecutionResult:
         self.limit = limit
         self.pictures: Mapping[str, bytes] = pictures or _NO_PICTURES
 
+    @classmethod
+    def _of(
+        cls,
+        entries: Sequence[tuple[int, bytes]],
+        exit_code: int,
+        script: str,
+        duration: float,
+        limit: LimitName | None,
+        pictures: Mapping[str, bytes] | None,
+    ) -> ExecutionResult:
+        """Return a result as the constructor does, in half its time."""
+        result = cls.__new__(cls)
+        result._entries = entries
+        result.exit_code = exit_code
+        result.script = script
+        result.duration = duration
+        result.limit = limit
+        result.pictures = pictures or _NO_PICTURES
+        return result
+
     @property
     def stdout_bytes(self) -> bytes:
         """Standard output as bytes."""

@@ -120,24 +120,26 @@ class Sandbox:
 
     # what a new one begins with; a fork is made of as few parts as can be
     _id: str | None = None
-    _running: Execution | IsolatedExecution | None = None
-    """The budget of the running execution."""
     _is_taken = False
     """Whether an execution of an event loop has its turn, or waits for it holding the lock."""
-    _is_observed = False
-    """Whether the observer is being called about an execution."""
-    _shell: Shell | None = None
-    """The main shell; None before it is needed, and where it is in another process."""
-    _shell_session: Session | IsolatedSession | None = None
-    _inherited: Kept | IsolatedState | None = None
-    """The state of the shell for forks, as long as nothing has changed it."""
-    _closed = False
     _is_disposed = False
     _mounted: tuple[SkillInfo, ...] = ()
     _session: SkillSession | None = None
-    _executions = 0
-    _observation: Observation | None = None
-    _history: list[ExecutionResult] = []
+
+    # what each call reads, which is quicker in the instance
+    _closed: bool
+    _running: Execution | IsolatedExecution | None
+    """The running execution."""
+    _is_observed: bool
+    """Whether the observer is being called about an execution."""
+    _shell: Shell | None
+    """The main shell; None before it is needed, and where it is in another process."""
+    _shell_session: Session | IsolatedSession | None
+    _inherited: Kept | IsolatedState | None
+    """The state of the shell for forks, as long as nothing has changed it."""
+    _executions: int
+    _observation: Observation | None
+    _history: list[ExecutionResult]
 
     def __init__(
         self,
@@ -152,6 +154,7 @@ class Sandbox:
         else:
             chosen = DEFAULT_OPTIONS if options is None else options
         self._id = id
+        self._rest()
         self._options = chosen
         self._family = object()
         self._lock = RLock()
@@ -173,6 +176,14 @@ class Sandbox:
             self._mounted = mount_skills(self.fs, chosen.skills, place, writable)
         if self._observation is not None:
             self._observation.lifecycle("created")
+
+    def _rest(self) -> None:
+        """Begin as a sandbox in which nothing has run."""
+        self._closed = self._is_observed = False
+        self._running = self._shell = self._shell_session = None
+        self._inherited = self._observation = None
+        self._executions = 0
+        self._history = []
 
     def _observe(self) -> Observation | None:
         observer = self._options.on_event
@@ -603,7 +614,6 @@ class Sandbox:
             self._shell = session.shell
         session.use_skills(self._skill_paths(), self._active_skills)
         self._shell_session = session
-        self._history = []
         return session
 
     def _isolated(self) -> IsolatedSession:
@@ -708,6 +718,7 @@ class Sandbox:
             if session is not None and (self._inherited is None or running):
                 self._inherited = session.kept(running=running)
             twin = Sandbox.__new__(Sandbox)
+            twin._rest()
             twin._options = self._options
             twin._family = self._family
             twin._lock = RLock()
@@ -778,7 +789,7 @@ class Sandbox:
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         # what waits in the middle of its work holds itself: the collector cannot see into it, so it
         # is ended here
-        shell = self._shell
+        shell = getattr(self, "_shell", None)  # without one if the options were refused
         if shell is None or self._is_disposed or is_finalizing():
             return
         scheduler = shell.machine.scheduler

@@ -32,7 +32,11 @@ def resident():
     except OSError:
         return 0
 def peak():
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+    try:  # ru_maxrss begins with what the process that started this one had
+        with open("/proc/self/status", "rb") as file:
+            return next(int(l.split()[1]) << 10 for l in file if l.startswith(b"VmHWM"))
+    except (OSError, StopIteration):
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
 before, resident_before = peak(), resident()
 result = sandbox.execute(sys.stdin.read(), timeout=float(sys.argv[2]), state=sys.argv[1])
 growth = peak() - before
@@ -180,7 +184,8 @@ def test_growth_is_bounded(name: str) -> None:
     growth = found["growth"]
     assert isinstance(growth, int)
     assert growth <= MOST, found
-    assert growth >= LEAST or not name.startswith("jobs of"), found
+    if sys.platform.startswith("linux"):
+        assert growth >= LEAST or not name.startswith("jobs of"), found
     assert found["limit"] in ("value_bytes", "depth", "timeout", "processes", "output_bytes"), found
 
 

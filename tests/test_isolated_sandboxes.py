@@ -420,6 +420,20 @@ def test_the_ports_of_the_sandbox_are_not_those_of_a_hosts_command() -> None:
         assert "ctx.host.network with isolation='process' is not supported" in result.stderr
 
 
+def test_a_hosts_command_starts_no_process_beside_itself() -> None:
+    @command("starts", usage="Usage: starts\nStart.", raw=True)
+    def starts(ctx: CommandContext, _: Arguments) -> int:
+        return ctx.start(["sleep", "1"]).pid
+
+    with Sandbox(isolation="process", commands=[starts]) as sandbox:
+        result = sandbox.execute("starts & wait $!; starts; echo $?; jobs")
+        assert result.stdout == "126\n"
+        said = "starts: ctx.start with isolation='process' is not supported: use ctx.run\n"
+        assert result.stderr == said * 2
+    with Sandbox(commands=[starts]) as sandbox:
+        assert "not supported" not in sandbox.execute("starts").stderr
+
+
 def test_sudo_and_aliases() -> None:
     with Sandbox(isolation="process", sudo=True, aliases={"ll": "ls -a"}) as sandbox:
         assert (

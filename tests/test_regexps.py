@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import random
 import re
 import time
+import weakref
 
 import pytest
 
+from agentsandbox import Sandbox
 from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.regexps import RegexError, compile_posix
 from agentsandbox.kernel.regexps.automaton import Automaton
@@ -137,3 +140,46 @@ def test_perl_patterns_run_out_of_time_by_name() -> None:
     with pytest.raises(LimitReached) as caught:
         compile_perl("^(a|aa)+$").search("a" * 100 + "b", 0, budget)
     assert caught.value.limit == "timeout"
+
+
+DANGEROUS = "(a|ab)*(c|bcd)+(a+)+d"
+"""A pattern that runs as an automaton on all texts but short ones."""
+
+
+def test_nothing_of_a_sandbox_stays_in_a_pattern() -> None:
+    sandbox = Sandbox()
+    sandbox.execute(f"x=$(yes ab | head -n 9000); [[ ${{x}}aabcad =~ {DANGEROUS} ]] && echo found")
+    scheduler = weakref.ref(sandbox._shell_session.machine.scheduler)  # type: ignore[union-attr]
+    sandbox.close()
+    del sandbox
+    gc.collect()
+    assert scheduler() is None
+
+
+def test_each_search_draws_on_its_own_budget() -> None:
+    """The searches of two sandboxes of one event loop take turns, by the same pattern."""
+    pattern = compile_posix(DANGEROUS)
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 5_000)))
+    ours, others = Budget(Limits()), Budget(Limits())
+    turns = 0
+
+    def turn() -> None:
+        nonlocal turns
+        turns += 1
+        assert pattern.test("ab" * 2_000 + "caad" + "ab" * turns, others)
+
+    ours.turn = turn
+    assert not pattern.test(text, ours)
+    alone = Budget(Limits())
+    assert not pattern.test(text, alone)
+    assert turns
+    assert (ours.spent, ours.left) == (alone.spent, alone.left)
+
+
+def test_what_automata_learn_is_weighed_and_bounded() -> None:
+    budget = Budget(Limits())
+    text = "".join(map(chr, range(0x4E00, 0x4E00 + 5_000)))
+    for number in range(20):
+        assert not compile_posix(f"{DANGEROUS}{number}").test(text, budget)
+    assert len(budget.accounts.automata) == 16
+    assert budget.accounts.total() > 16 * 5_000 * 60

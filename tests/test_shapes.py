@@ -83,7 +83,7 @@ def test_a_spec_runs_by_the_plan_of_its_shape(case: Case) -> None:
     without_plans()
     words = shapes._WORDS.split(case.script)
     if len(words) > 1:  # a text was seen that differs in every word
-        shape = shapes._shape(tuple(words[::2]), False, True, 1)
+        shape = shapes._shape(tuple(words[::2]), (False, True), 1)
         shape.last = [f"{word}x" for word in words[1::2]]
     with Sandbox(cwd=DIRECTORY, env={**ENVIRONMENT, **case.env}) as sandbox:
         sandbox.execute(":")
@@ -101,7 +101,7 @@ def test_a_third_text_of_a_shape_is_not_compiled() -> None:
     sandbox = Sandbox()
     for number in range(4):
         assert sandbox.execute(f"echo {number} | cat -n").stdout == f"     1\t{number}\n"
-    (plan,) = shapes._shape(("", " ", " | ", " -n"), False, True, 1).plans
+    (plan,) = shapes._shape(("", " ", " | ", " -n"), (False, True), 1).plans
     assert plan.slots == {1}
     key = "echo 3 | cat -n", (False, True), 1, False
     assert texts.PROGRAMS.get(key) is None

@@ -65,6 +65,72 @@ def test_a_sandbox_without_a_script_loads_no_shell() -> None:
     }
 
 
+def ours(loaded: set[str]) -> set[str]:
+    return {name for name in loaded if name.split(".")[0] == "agentsandbox"}
+
+
+def source_bytes(loaded: set[str]) -> int:
+    """The bytes of the sources of those modules that are ours."""
+    files = [ROOT / Path(*name.split(".")) for name in ours(loaded)]
+    return sum(
+        (file / "__init__.py" if file.is_dir() else file.with_suffix(".py")).stat().st_size
+        for file in files
+    )
+
+
+def test_a_first_echo_loads_few_modules_and_none_that_only_other_commands_need() -> None:
+    loaded = executing("echo hi")
+    assert not loaded & (HEAVY | {"re", "enum", "functools", "collections", "operator", "types"})
+    assert len(ours(loaded)) <= 60
+    assert source_bytes(loaded) <= 500_000
+    assert not loaded & {
+        f"agentsandbox.{name}"
+        for name in (
+            "contract.command", "contract.usage", "kernel.fs.devices", "kernel.fs.mounts",
+            "kernel.fs.subtrees", "kernel.quoting", "shell.builtins", "shell.expansion.splitting",
+            "shell.expansion.words", "shell.interpreter.assignments",
+            "shell.interpreter.functions", "shell.interpreter.programs",
+            "shell.interpreter.redirections", "shell.interpreter.simple",
+            "shell.interpreter.subshells", "shell.interpreter.traps", "shell.syntax.lexer",
+            "shell.syntax.parser", "shell.syntax.compound_nodes",
+        )
+    }  # fmt: skip
+
+
+def test_a_second_plain_command_loads_nothing_more() -> None:
+    program = (
+        "import sys\nfrom agentsandbox import Sandbox\nsandbox = Sandbox()\n"
+        "sandbox.execute('echo hi')\nseen = set(sys.modules)\n"
+        "assert sandbox.execute('echo ho -n x/y.txt').exit_code == 0\n"
+        "assert not set(sys.modules) - seen, set(sys.modules) - seen"
+    )
+    assert "agentsandbox" in loaded_by(program)
+
+
+FIVE_TOOLS = "printf 'b\\na\\nb\\n' | sort | uniq -c | sed s/a/x/ | awk '{print $1}' | wc -l"
+
+
+def test_a_pipeline_loads_what_its_tools_do_and_nothing_for_what_they_could_do() -> None:
+    loaded = executing(FIVE_TOOLS)
+    assert not loaded & (HEAVY | {"weakref", "greenlet", "contextvars"})
+    assert len(ours(loaded)) <= 140
+    assert source_bytes(loaded) <= 1_400_000
+    assert not loaded & {
+        f"agentsandbox.{name}"
+        for name in (
+            "commands.awk.assignments", "commands.awk.calls", "commands.awk.channels",
+            "commands.awk.field_loops", "commands.awk.formats", "commands.awk.numbered",
+            "commands.awk.sorting", "commands.awk.substitution", "commands.awk.times",
+            "commands.sed.columns", "commands.sed.compiler", "commands.sort.values",
+            "kernel.formats.long_double", "kernel.formats.strftime", "kernel.formats.timezones",
+            "kernel.regexps.literal_prefixes", "shell.interpreter.assignments",
+            "shell.interpreter.functions", "shell.interpreter.redirections",
+            "shell.interpreter.substitutions", "shell.interpreter.traps",
+            "shell.syntax.compound_nodes",
+        )
+    }  # fmt: skip
+
+
 def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:
     loaded = executing("echo hi")
     assert not loaded & (HEAVY | {"re", "enum"})

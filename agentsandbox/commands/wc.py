@@ -199,7 +199,7 @@ def _write(
     width: int,
     name: str | None,
 ) -> None:
-    shown = " ".join([f"{counts[column]:{width}d}" for column in wanted])
+    shown = " ".join([str(counts[column]).rjust(width) for column in wanted])
     if name is not None:
         shown += (
             f" {name}" if "\n" not in name else " " + "'" + name.replace("\n", "'$'\\n''") + "'"

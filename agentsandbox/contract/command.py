@@ -139,7 +139,8 @@ class CommandContext:
 
     _run: RunCommand | None
     _start: StartCommand | None
-    _launcher: Callable[[], Launcher] | None
+    _launcher: tuple[Callable[..., Launcher], tuple[Any, ...]]
+    """A function and its arguments."""
 
     def __init__(
         self,
@@ -168,7 +169,6 @@ class CommandContext:
         self.cwd = cwd
         self.env = env
         self.budget = budget
-        self._launcher = None
         self._run = run
         self._start = start
         self.host = host
@@ -204,8 +204,8 @@ class CommandContext:
 
     def _launch(self) -> None:
         """Make `run` and `start`, which most commands never use."""
-        assert self._launcher is not None
-        launcher = self._launcher()
+        make, arguments = self._launcher
+        launcher = make(*arguments)
         self._run, self._start = launcher.run, launcher.start
 
     def path(self, name: str) -> str:
@@ -306,11 +306,13 @@ def prepared_context(
     cwd: str,
     env: Mapping[str, str],
     budget: Budget,
-    launcher: Callable[[], Launcher],
+    launcher: tuple[Callable[..., Launcher], tuple[Any, ...]],
     host: Host,
     umask: int,
 ) -> CommandContext:
-    """Return a context whose `run` and `start` the launcher makes when a command asks for one.
+    """Return a context whose `run` and `start` are made when a command asks for one of them.
+
+    launcher  a function that returns what has both, and its arguments
 
     It is for the shell, which makes one for each command: a quarter of the time of a call by
     keywords.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from binascii import hexlify
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from hashlib import sha1
 
 from agentsandbox.git.errors import Fatal, Plain
@@ -241,13 +241,16 @@ class Index:
     """The entries in order: by path, then by stage."""
 
     __slots__ = (
-        "_folders", "_sorted", "_staged", "_touched", "cache", "entries", "is_collapsed", "mtime",
-        "trees",
+        "_added", "_folders", "_gone", "_sorted", "_staged", "_touched", "cache", "entries",
+        "is_collapsed", "mtime", "trees",
     )  # fmt: skip
 
     def __init__(self) -> None:
         self.entries: dict[tuple[bytes, int], Entry] = {}
         self._sorted: list[tuple[bytes, int]] | None = []
+        """The keys in order, but for `_added` and `_gone`: shared with copies."""
+        self._added: list[tuple[bytes, int]] = []
+        self._gone: set[tuple[bytes, int]] = set()
         self._folders: list[dict[bytes, Folder]] | None = []
         """`folders`, once they were asked for: shared with copies until a change."""
         self._touched: list[Entry] = []
@@ -266,7 +269,7 @@ class Index:
         """Return an index with the same entries."""
         made = Index()
         made.entries = dict(self.entries)
-        made._sorted = self._sorted
+        made._sorted = self.keys()
         made._folders = self._folders
         made._touched = self._touched.copy()
         made._staged = self._staged
@@ -302,6 +305,11 @@ class Index:
         """Return the (path, stage) of all entries, in order."""
         if self._sorted is None:
             self._sorted = sorted(self.entries)
+        elif self._added or self._gone:
+            kept = [key for key in self._sorted if key not in self._gone]
+            self._sorted = sorted(kept + self._added)
+        if self._added or self._gone:
+            self._added, self._gone = [], set()
         return self._sorted
 
     def __iter__(self) -> Iterator[Entry]:
@@ -340,9 +348,16 @@ class Index:
 
     def has_folder(self, folder: bytes) -> bool:
         """Whether there are entries below a folder."""
-        keys = self.keys()
-        at = bisect_left(keys, (folder + b"/", 0))
-        return at < len(keys) and keys[at][0].startswith(folder + b"/")
+        if self._sorted is None:
+            self.keys()
+        first = (folder + b"/", 0)
+        for keys in (self._added, self._sorted or ()):
+            for at in range(bisect_left(keys, first), len(keys)):
+                if not keys[at][0].startswith(first[0]):
+                    break
+                if keys[at] not in self._gone:
+                    return True
+        return False
 
     def set(self, entry: Entry) -> None:
         """Add or replace an entry. Stage 0 replaces the others; a file replaces a folder."""
@@ -355,7 +370,10 @@ class Index:
         elif (path, 0) in self.entries:
             self._drop((path, 0))
         if key not in self.entries:
-            self._sorted = None
+            if key in self._gone:
+                self._gone.remove(key)
+            else:
+                insort(self._added, key)
             self._staged += stage != 0
         self.replace(entry)
         self.forget_tree(path)
@@ -390,7 +408,11 @@ class Index:
 
     def _drop(self, key: tuple[bytes, int]) -> None:
         del self.entries[key]
-        self._sorted = None
+        at = bisect_left(self._added, key)
+        if at < len(self._added) and self._added[at] == key:
+            del self._added[at]
+        else:
+            self._gone.add(key)
         self._staged -= key[1] != 0
         self._forget_folders()
 

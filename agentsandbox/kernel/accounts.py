@@ -22,6 +22,10 @@ import sys
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from typing import Any
+
+    Marks = tuple[object, str, bytearray]
+    """A pattern, a text, and for each place of it whether a match begins there."""
 
 LARGE = 65536
 """Values of at least this many bytes get an entry of their own."""
@@ -133,17 +137,23 @@ class Accounts:
     An account outlives an execution, because background jobs do.
     """
 
-    __slots__ = ("held", "holders")
+    __slots__ = ("automata", "held", "holders", "marks")
 
     def __init__(self) -> None:
         self.holders: dict[object, object] = {}
         """Holders by an arbitrary key; most use the holder itself."""
         self.held = 0
         """Bytes of all `Held` objects together."""
+        self.automata: dict[object, Any] = {}
+        """Those of `regexps.automaton` by their patterns, which all sandboxes share."""
+        self.marks: list[Marks] = []
+        """What searches by automata know of some texts; one of them may be large."""
 
     def total(self) -> int:
         """Return the bytes of everything, roughly."""
         scale = Scale()
         for holder in list(self.holders.values()):
             scale.add(holder)
+        for automaton in self.automata.values():
+            automaton.weigh(scale)
         return scale.total + self.held

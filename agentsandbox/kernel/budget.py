@@ -128,8 +128,9 @@ class Budget:
     def renew(self, timeout: float | None = None) -> None:
         """Begin an execution of at most `timeout` seconds, with all that the limits allow."""
         limits = self.limits
-        # In this order `min` ignores a timeout that is NaN.
-        seconds = limits.timeout if timeout is None else min(limits.timeout, timeout)
+        seconds = limits.timeout
+        if timeout is not None and timeout < seconds:  # which NaN is not
+            seconds = timeout
         self.began = began = monotonic()
         self.deadline = began + seconds
         self.left = SLICE

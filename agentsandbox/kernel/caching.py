@@ -79,19 +79,20 @@ def cache_short(
 class Kept:
     """Keeps the values that were put in or asked for last: `most` to twice as many.
 
-    Unlike `functools.lru_cache` a look for what is not there leaves nothing behind.
+    Unlike `functools.lru_cache` a look for what is not there leaves nothing behind. A caller in a
+    hurry looks into `recent` first, which has the values that were put in last.
     """
 
-    __slots__ = ("_most", "_new", "_old")
+    __slots__ = ("_most", "_old", "recent")
 
     def __init__(self, most: int) -> None:
         self._most = most
-        self._new: dict[Any, Any] = {}
+        self.recent: dict[Any, Any] = {}
         self._old: dict[Any, Any] = {}
 
     def get(self, key: Hashable) -> Any:
         """Return the value of a key, None if there is none."""
-        value = self._new.get(key)
+        value = self.recent.get(key)
         if value is None and key in self._old:
             value = self._old.get(key)
             if value is not None:
@@ -100,13 +101,13 @@ class Kept:
 
     def put(self, key: Hashable, value: object) -> None:
         """Keep a value."""
-        if len(self._new) >= self._most:
-            self._old, self._new = self._new, {}
-        self._new[key] = value
+        if len(self.recent) >= self._most:
+            self._old, self.recent = self.recent, {}
+        self.recent[key] = value
 
     def clear(self) -> None:
         """Forget all values."""
-        self._old, self._new = {}, {}
+        self._old, self.recent = {}, {}
 
 
 def compile_pattern(source: str, flags: int = 0) -> re.Pattern[str]:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["HostAnswer", "HostFailure", "ask_host", "first_time", "passes_to_host"]
 
 
+# TM-OUT-3
 def passes_to_host(error: BaseException) -> bool:
     """Whether an exception that ends a script is the host's own affair and leaves `execute`.
 

@@ -568,7 +568,7 @@ class Pipe(Stream):
     def close_reader(self) -> None:
         """Count one reader less; the last one drops the buffer, and writers get `PipeClosed`."""
         self.readers -= 1
-        if self.readers == 0:
+        if self.readers == 0 and self._size:
             self._chunks.clear()
             self._position = self._size = 0
 
@@ -602,11 +602,7 @@ class PipeReader(Stream):
         return BothEnds(self.pipe) if mode == "r+" else super().reopened(mode)
 
     def close(self) -> None:
-        pipe = self.pipe
-        if pipe.readers == 1 and not pipe._size:
-            pipe.readers = 0
-        else:
-            pipe.close_reader()
+        self.pipe.close_reader()
 
 
 def open_pipe(scheduler: Waiting) -> tuple[Pipe, PipeReader]:

@@ -86,8 +86,8 @@ class Session:
     """
 
     __slots__ = (
-        "_captures", "_is_seeded", "_without_input", "ending", "environment", "fs", "jobs",
-        "machine", "policy", "shell", "standard",
+        "_captures", "_is_seeded", "_without_input", "ending", "environment", "fs",
+        "is_cancelling", "jobs", "machine", "policy", "shell", "standard",
     )  # fmt: skip
 
     def __init__(
@@ -125,6 +125,7 @@ class Session:
             git_remotes=git_remotes,
         )
         self.ending = RLock()  # an execution that has ended is not cancelled, nor the next one
+        self.is_cancelling = False
         self.fs = fs
         self._is_seeded = seed is not None
         self.environment = environment
@@ -144,8 +145,7 @@ class Session:
         fs.descriptors = self.machine.open_descriptor
         fs.open_fifo = self.machine.fifos.open
         log = OutputLog(0)
-        self._captures = Capture(log, 1), Capture(log, 2)
-        out, err = self._captures
+        self._captures = out, err = Capture(log, 1), Capture(log, 2)
         self._without_input: dict[int, Stream] = {0: _Input(b"", False), 1: out, 2: err}
         self.standard = self._without_input
         self.shell = self.new_shell(cwd) if kept is None else self._resumed(kept, cwd)
@@ -220,7 +220,9 @@ class Session:
         """Prepare the machine for a call and return the shell, with its standard streams."""
         machine, shell = self.machine, self.shell
         scheduler = machine.scheduler
-        self.fs.uid, self.fs.script_thread = _AGENT, get_ident()
+        fs = self.fs
+        fs.act_as(_AGENT)
+        fs.script_thread = get_ident()
         scheduler.pause = pause
         scheduler.begin(machine.budget)
         out, err = self._captures
@@ -288,9 +290,12 @@ class Execution:
 
     def cancel(self) -> None:
         """End the script at its next step, or at once if it sleeps. Safe in any thread."""
-        with self.session.ending:
+        session = self.session
+        with session.ending:
+            session.is_cancelling = True
             if not self._ended:
                 self.budget.cancel()
+            session.is_cancelling = False
 
     def run(self) -> ExecutionResult:
         """Run the script. Raises only errors of the host, and what cancels its task."""
@@ -313,17 +318,22 @@ class Execution:
             )
             raise
         finally:
-            with session.ending:
-                self._ended = True
-            session.fs.uid = session.fs.script_thread = _ROOT
+            # `cancel` says that it is at work before it reads `_ended`; here it is the other way
+            # round. So one of both sees the other, without a lock for each call.
+            self._ended = True
+            if session.is_cancelling:
+                with session.ending:
+                    pass
+            session.fs.script_thread = 0
+            session.fs.act_as(_ROOT)
             self._clean_up(shell, limit, keeps=keeps)
-            self.result = ExecutionResult(
+            self.result = ExecutionResult._of(
                 log.entries,
                 status,
-                script=self.script,
-                duration=monotonic() - self.budget.began,
-                limit=limit,
-                pictures=self._pictures() if session.machine.host.pictures else None,
+                self.script,
+                monotonic() - self.budget.began,
+                limit,
+                self._pictures() if session.machine.host.pictures else None,
             )
         return self.result
 

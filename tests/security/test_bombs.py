@@ -97,7 +97,7 @@ def problem_of(sandbox: Sandbox, bombed: ExecutionResult, *, calls: int = 4) -> 
     if bombed.exit_code == 70 or "Traceback" in bombed.stderr:
         return f"internal error: {bombed.stderr[-300:]}"
     for call in range(calls):
-        result = sandbox.execute("echo next")
+        result = sandbox.execute("echo next", state="new")  # traps of the bomb are no part of it
         steps = steps_of(sandbox)
         if result.exit_code == 70 or "next" not in result.stdout or result.limit is not None:
             return f"call {call}: {result.exit_code} {result.limit} {result.stderr[-300:]}"
@@ -105,7 +105,8 @@ def problem_of(sandbox: Sandbox, bombed: ExecutionResult, *, calls: int = 4) -> 
             return f"call {call}: {steps} steps"
         if processes_of(sandbox) >= 256:
             return f"call {call}: the table is full"
-    result = sandbox.execute("kill -9 $(jobs -p) 2> /dev/null; sleep 0 & wait $!; echo =$?=")
+    after = "kill -9 $(ps -e -o pid= | sed 1d) 2> /dev/null; sleep 0 & wait $!; echo =$?="
+    result = sandbox.execute(after, state="new")
     if "=0=" not in result.stdout:
         return f"no process can be started: {result!r:.300}"
     return ""

@@ -143,7 +143,7 @@ def _still_open(sandbox: Sandbox) -> str:
     return f"still open: {paths}" if paths or fs.orphans else ""
 
 
-# TM-NEXT-1, TM-NEXT-2
+# TM-NEXT-2
 def test_what_ends_a_script_is_not_swallowed(once: Once) -> None:
     wrong = []
     for place, case, setting in cases():

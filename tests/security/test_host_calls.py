@@ -15,8 +15,10 @@ import pytest
 from agentsandbox import Sandbox
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.errors import Unwind
+from agentsandbox.isolation.supervisor import missing
 from agentsandbox.kernel.fs.host import HostFileSystem
 from agentsandbox.kernel.fs.overlay import OverlayFileSystem
+from agentsandbox.kernel.streams import ByteWriter
 
 
 @pytest.fixture(autouse=True)
@@ -323,6 +325,35 @@ def test_an_interrupt_reaches_the_host_and_the_sandbox_lives(around: str) -> Non
             sandbox.execute(around.format("interrupt"), timeout=5)
         assert not sandbox.stats().is_executing
         assert sandbox.execute("echo alive; echo err >&2", state="new").stdout == "alive\n"
+
+
+class _Own(ByteWriter):
+    """A writer of the host that is no stream of ours."""
+
+    def __init__(self) -> None:
+        self.data = b""
+
+    def write(self, data: bytes) -> None:
+        self.data += data
+
+
+# TM-OUT-1
+@pytest.mark.parametrize("isolation", ["thread", "process"])
+def test_a_writer_of_the_host_may_be_held_by_processes(isolation: Any) -> None:
+    if isolation == "process" and missing() is not None:
+        pytest.skip("needs Linux")
+    script = "(echo a) & wait; cat <(echo b); exec 3>&1; echo c >&3; yes | head -n 90000 | tail -n 1"
+
+    @command("collect", usage="Usage: collect\nRun a script and print its output twice.\n")
+    def collect(ctx: CommandContext, args: Arguments) -> int:
+        own = _Own()
+        status = ctx.run(["bash", "-c", script], stdout=own, stderr=own)
+        ctx.stdout.write(2 * own.data)
+        return status
+
+    with Sandbox(commands=[collect], isolation=isolation) as sandbox:
+        result = sandbox.execute("collect")
+    assert (result.stdout, result.stderr, result.exit_code) == (2 * "a\nb\nc\ny\n", "", 0)
 
 
 # TM-OUT-3

@@ -477,7 +477,7 @@ def test_every_function_of_the_host_has_its_place() -> None:
         assert (name in with_place) != (name in VALUES), name
 
 
-# TM-OUT-1, TM-OUT-3
+# TM-OUT-3
 def test_what_the_host_raises_ends_as_documented(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.CRITICAL + 1)
     wrong = []

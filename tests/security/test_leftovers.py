@@ -90,7 +90,7 @@ def _endless() -> list[object]:
     return found
 
 
-# TM-NEXT-1, TM-NEXT-2
+# TM-NEXT-1
 @pytest.mark.parametrize(("script", "end"), _endless())
 def test_nothing_runs_by_itself_in_the_next_call(script: str, end: str) -> None:
     with Sandbox(limits=Limits(timeout=20, steps=30_000 if end == "steps" else 10**9)) as sandbox:

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
+import random
 import re
 import time
 from collections import defaultdict
@@ -21,7 +23,10 @@ from typing import Any
 import pytest
 
 from agentsandbox import Limits, Sandbox
+from tests.record.cases import DIRECTORY, ENVIRONMENT, load
 from tests.security.pumping import STEEP, worst
+from tests.security.runtime_patterns import collecting
+from tests.test_specs import SPECS, place_files
 
 PACKAGE = Path(__file__).parents[2] / "agentsandbox"
 
@@ -193,6 +198,50 @@ def test_each_module_that_builds_patterns_says_what_bounds_them() -> None:
     listed = {module for names in OPEN.values() for module in names.split()}
 
     assert {place.partition(":")[0] for place in OPEN_PLACES} == listed
+
+
+COUNTED = {"commands/cut.py", "commands/sort/keys.py"}
+"""Modules whose patterns are used on whole lines with as many delimiters as they ask for, which are
+counted before: they fail nowhere."""
+
+SHORT = {
+    rb"module(?:\.|\[[\"'])exports[^\n]*=": "8 KiB: 12 ms of CPU",
+    rb"^\s{0,50}def {1,50}[_a-zA-Z]{1,100}": "at most 50 blanks",
+    r"\s*(?:;|\Z)": "of the words of a command, and only matched",
+}
+"""Steep patterns, and what bounds their texts."""
+
+
+# TM-TIME-2
+def test_patterns_that_are_built_at_run_time_are_known_and_flat() -> None:
+    """Listen to what modules compile while cases of their commands run.
+
+    `PATTERN_SPECS` is the number of cases (0: all of the specs).
+    """
+    most = int(os.environ.get("PATTERN_SPECS", "60"))
+    paths = sorted(SPECS.rglob("*.toml"))
+    chance = random.Random(f"patterns {most}")
+    cases = [case for path in (chance.sample(paths, 30) if most else paths) for case in load(path)]
+    with collecting() as found:
+        for case in chance.sample(cases, min(most, len(cases))) if most else cases:
+            with Sandbox(cwd=DIRECTORY, env={**ENVIRONMENT, **case.env}) as sandbox:
+                place_files(sandbox, case)
+                sandbox.execute(case.script, stdin=case.stdin, args=case.args)
+    known = {(use.pattern.pattern, use.pattern.flags) for use in USES}
+    listed = {module for names in OPEN.values() for module in names.split()}
+    of_scripts = {module for text, names in OPEN.items() if "scripts" in text for module in names.split()}
+    wrong = []
+    pumped = set(chance.sample(list(found), min(len(found), 150)) if most else found)
+    for (text, flags), (module, pattern) in found.items():
+        if not module or (text, flags) in known or module.startswith(GUESTS):
+            continue
+        if module not in listed:
+            wrong.append((module, text, "is compiled where no list says so"))
+        elif module not in of_scripts | COUNTED and text not in SHORT and (text, flags) in pumped:
+            growth = worst(pattern)
+            if growth.factor > STEEP:
+                wrong.append((module, text, repr(growth)))
+    assert wrong == []
 
 
 def test_the_machine_knows_steep_patterns_from_flat_ones() -> None:

@@ -130,6 +130,7 @@ class Gzip(CompressionRun):
             self.compress_to(self.ctx.stdout, stdin, b"", info, "")
 
     def operand(self, name: str) -> None:
+        self.ctx.budget.step(4)
         found = self.find(name)
         if found is None:
             return

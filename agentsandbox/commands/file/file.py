@@ -157,7 +157,7 @@ def _identify(ctx: CommandContext, args: Arguments, name: str) -> _Kind:
 def _identify_content(ctx: CommandContext, data: bytes) -> _Kind:
     if not data:
         return _Kind("empty", "inode/x-empty")
-    ctx.budget.step(len(data) // 4096)
+    ctx.budget.step(20 + (len(data) >> 10))
     binary = identify_binary(data, LocalTime(ctx))
     if binary is not None:
         return _Kind(*binary, find_charset(data))

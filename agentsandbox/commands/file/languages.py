@@ -93,13 +93,13 @@ _RULES: tuple[tuple[str, str, tuple[Step, ...]], ...] = (
     ("PHP script text", "text/x-php", (rb"(?i)\A<\?php",)),
     ("C++ source text", _CPP, (rb"^[ \t\v\f\r]*template\s*<[^\n]*>[ \t\v\f\r]*$",)),
     (_JS_WORDS, _JS, (rb"^require\([\"']",)),
-    (_JS_WORDS, _JS, (rb"typeof[^\n]*[!=]==",)),
+    (_JS_WORDS, _JS, (rb"^(?:(?!typeof)[^\n])*+typeof[^\n]*[!=]==",)),
     (
         _PYTHON_WORDS,
         _PYTHON,
         (_program(rb"/usr(?:/local)?/bin/python|/usr/bin/env[ \t]*python", after=b""),),
     ),
-    ("C++ source text", _CPP, (rb"^[ \t\v\f\r]*virtual\s+[^\n]*[};][ \t\v\f\r]*$",)),
+    ("C++ source text", _CPP, (rb"^[ \t\v\f\r]*virtual\s++[^\n]*[};][ \t\v\f\r]*$",)),
     ("C++ source text", _CPP, (rb"^[ \t\v\f\r]*private:",)),
     (
         _RUBY_WORDS,

@@ -178,9 +178,9 @@ class _Run:
         self._wait_in_between()
 
     def _wait_in_between(self) -> None:
-        delay = self.args.value("delay")
-        if delay and float(delay) > 0:
-            self.ctx.host.scheduler.sleep(float(delay))
+        delay = _seconds(self.args, "delay")
+        if delay:
+            self.ctx.host.scheduler.sleep(delay)
 
     @property
     def is_tagged(self) -> bool:
@@ -192,8 +192,7 @@ class _Run:
     def reap(self) -> None:
         """Wait until one job ends."""
         scheduler = self.ctx.host.scheduler
-        limit = self.args.value("timeout")
-        seconds = None if limit is None else float(limit)
+        seconds = _seconds(self.args, "timeout")
         processes = [job.process for job in self.running if job.process is not None]
         scheduler.block(lambda: any(process.finished() for process in processes), seconds)
         for job in list(self.running):
@@ -334,6 +333,17 @@ def _sources(
         for source in found[1:]:
             source.linked = source.wraps = True
     return found
+
+
+def _seconds(args: Arguments, key: str) -> float | None:
+    """Return the value of an option in seconds; None if it is not given."""
+    text = args.value(key)
+    if text is None:
+        return None
+    whole, _, part = text.partition(".")
+    if not whole.isdecimal() or not (part or "0").isdecimal() or len(text) > 18:
+        raise UsageError(f"--{key}: {text!r} is not a number of seconds", 255)
+    return float(text)
 
 
 def _number(args: Arguments, *keys: str) -> int:

@@ -291,6 +291,7 @@ class _Adder:
 
     def add(self, path: bytes) -> None:
         """Add or update a file."""
+        self.git.budget.step(4)
         name = path.rstrip(b"/")
         if not is_safe_path(name):
             raise Fatal(f"invalid path '{decode(name)}'")

@@ -204,6 +204,10 @@ class MemoryFileSystem(Ledger):
 
     @uid.setter
     def uid(self, uid: int) -> None:
+        self.act_as(uid)
+
+    def act_as(self, uid: int) -> None:
+        """Check the permissions of this user from now on."""
         if self.maker == 0 or uid not in (0, self.maker) or self._uid not in (0, self.maker):
             self._dirs.clear()
         self._uid = uid
@@ -462,6 +466,8 @@ class MemoryFileSystem(Ledger):
     # content
 
     def open(self, path: str, mode: Mode = "r", *, permissions: int = 0o644) -> File:
+        if self.pay is not None:
+            self._pay()
         cut = path.rfind("/")
         directory = self._dirs.get(path[:cut])
         if directory is not None:

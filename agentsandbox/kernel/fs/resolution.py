@@ -115,7 +115,10 @@ class Tree(FileSystem):
 
     # TM-TIME-6
     def _pay(self) -> None:
-        """Charge a call into a mounted filesystem, which takes longer than one into this."""
+        """Charge a call into a mounted filesystem, which takes longer than one into this.
+
+        Opening a file costs as much: whoever does it does something with the file.
+        """
         if self.pay is not None and self.script_thread == get_ident():
             self.pay(_INNER_STEPS)
 

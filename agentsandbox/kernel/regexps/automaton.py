@@ -6,7 +6,7 @@ of the automaton is a set of places and the kind of the last character (edge of 
 word character, other). The kind is part of the state because of assertions such as \b and ^: they
 look at both sides, so whether a match has ended (`hit`) is known one character later.
 
-States are made when they are first needed (`_State.__missing__`), and all are dropped when there
+States are made when they are first needed (`_Machine.follow`), and all are dropped when there
 are too many. Two characters that are in the same sets and of the same kind have the same next
 state.
 
@@ -34,11 +34,17 @@ from agentsandbox.kernel.regexps.tree import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from agentsandbox.kernel.accounts import Marks, Scale
     from agentsandbox.kernel.budget import Budget
 
 _MAX_ITEMS = 400_000
 """The number of places in all states together at which they are dropped."""
+_TRANSITION = 3
+"""A transition takes as much as so many places."""
+_ITEM_BYTES = 60
 _CHUNK = 4096
+_MOST_MARKED, _MARKED = 4, 1 << 22
+"""Texts whose matches are known at the same time, and their characters together."""
 
 _EDGE, _NEWLINE, _WORD, _OTHER = range(4)
 _KINDS = {"\n": _NEWLINE, "_": _WORD}
@@ -121,11 +127,6 @@ class _State(dict[str, "_State"]):
         self.dead = not places and not machine.searching
         self.closures: dict[int, tuple[tuple[tuple[int, int], ...], bool]] = {}
 
-    def __missing__(self, character: str) -> _State:
-        following = self.machine.follow(self, character)
-        self[character] = following
-        return following
-
 
 class _Machine:
     """The states over one program. When `searching`, a match may begin anywhere in the text."""
@@ -138,7 +139,6 @@ class _Machine:
         self.states: dict[tuple[frozenset[int], int, bool], _State] = {}
         self.items = 0
         self.members: dict[str, tuple[int, int]] = {}
-        self.budget: Budget | None = None
 
     def initial(self, kind: int) -> _State:
         """Return the first state, behind a character of `kind`."""
@@ -148,33 +148,44 @@ class _Machine:
         key = (places, kind, hit)
         found = self.states.get(key)
         if found is None:
-            if self.items > _MAX_ITEMS:
-                for state in self.states.values():
-                    state.clear()
-                    state.closures.clear()
-                self.states.clear()
-                self.items = 0
             found = self.states[key] = _State(self, places, kind, hit)
             self.items += len(places) + 8
         return found
 
-    def follow(self, state: _State, character: str) -> _State:
+    def _forget(self) -> None:
+        """Drop all states. Those in use are filled again."""
+        for state in list(self.states.values()):
+            state.clear()
+            state.closures.clear()
+        self.states.clear()
+        self.members.clear()
+        self.items = 0
+
+    def follow(self, state: _State, character: str, budget: Budget | None) -> _State:
         """Return the state after one more character; "" is the end of the text."""
+        self.items += _TRANSITION
+        if self.items > _MAX_ITEMS:
+            self._forget()
         member = self.members.get(character)
         if member is None:
             member = self.members[character] = self._classify(character)
         kind, sets = member
         closure = state.closures.get(kind)
         if closure is None:
-            closure = state.closures[kind] = self._close(state.places, state.kind, kind)
+            closure = state.closures[kind] = self._close(state.places, state.kind, kind, budget)
             self.items += len(closure[0])
         consuming, hit = closure
-        if self.budget is not None:
-            self.budget.step(1 + len(consuming) // 8)
+        if budget is not None:
+            budget.step(1 + len(consuming) // 8)
         following = {after for number, after in consuming if sets >> number & 1}
         if self.searching:
             following.add(self.start)
-        return self.state(frozenset(following), kind, hit=hit)
+        state[character] = then = self.state(frozenset(following), kind, hit=hit)
+        return then
+
+    def end(self, state: _State, budget: Budget | None) -> _State:
+        """Return the state behind the end of the text."""
+        return state.get("") or self.follow(state, "", budget)
 
     def _classify(self, character: str) -> tuple[int, int]:
         if not character:
@@ -186,7 +197,7 @@ class _Machine:
         return _kind(character), sets
 
     def _close(
-        self, places: frozenset[int], last: int, current: int
+        self, places: frozenset[int], last: int, current: int, budget: Budget | None
     ) -> tuple[tuple[tuple[int, int], ...], bool]:
         """Return the reading places between two characters, and whether to accept."""
         before, after = (current, last) if self.program.backwards else (last, current)
@@ -206,8 +217,8 @@ class _Machine:
                     if place not in seen:
                         seen.add(place)
                         pending.append(place)
-        if self.budget is not None:
-            self.budget.step(1 + len(seen) // 8)
+        if budget is not None:
+            budget.step(1 + len(seen) // 8)
         return tuple(consuming), hit
 
     def _holds(self, kind: str, before: int, after: int) -> bool:
@@ -243,8 +254,7 @@ class Automaton:
         self._forwards: _Machine | None = None
         self._exists: _Machine | None = None
         self._backwards: _Machine | None = None
-        self._text: str | None = None
-        self._starts = bytearray()
+        self._marks: list[Marks] = []
 
     def _machine(self, *, backwards: bool, searching: bool) -> _Machine:
         program = _Program(backwards)
@@ -252,24 +262,30 @@ class Automaton:
         program.bytewise = self._bytewise
         return _Machine(program, program.write(self._root, 0), searching, self._multiline)
 
+    def weigh(self, scale: Scale) -> None:
+        for machine in (self._forwards, self._exists, self._backwards):
+            if machine is not None:
+                scale.total += _ITEM_BYTES * machine.items
+
     def matches(self, text: str, position: int = 0, budget: Budget | None = None) -> bool:
         """Whether there is a match anywhere from `position` on."""
         machine = self._exists = self._exists or self._machine(backwards=False, searching=True)
-        machine.budget = budget
         state = machine.initial(_kind(text[position - 1]) if position else _EDGE)
         for start in range(position, len(text), _CHUNK):
             if budget is not None:
                 budget.step(4)
             for character in text[start : start + _CHUNK]:
-                state = state[character]
+                try:
+                    state = state[character]
+                except KeyError:
+                    state = machine.follow(state, character, budget)
                 if state.hit:
                     return True
-        return state[""].hit
+        return machine.end(state, budget).hit
 
     def longest(self, text: str, position: int, budget: Budget | None = None) -> int:
         """Return the end of the longest match that begins at `position`, or -1."""
         machine = self._forwards = self._forwards or self._machine(backwards=False, searching=False)
-        machine.budget = budget
         state = machine.initial(_kind(text[position - 1]) if position else _EDGE)
         best = -1
         here = position
@@ -277,31 +293,45 @@ class Automaton:
             if budget is not None:
                 budget.step(4)
             for character in text[start : start + _CHUNK]:
-                state = state[character]
+                try:
+                    state = state[character]
+                except KeyError:
+                    state = machine.follow(state, character, budget)
                 if state.hit:
                     best = here
                 if state.dead:
                     return best
                 here += 1
-        return len(text) if state[""].hit else best
+        return len(text) if machine.end(state, budget).hit else best
 
     def find(
         self, text: str, position: int, budget: Budget | None = None
     ) -> tuple[int, int] | None:
-        """Return the leftmost-longest match from `position` on."""
-        if text is not self._text:
+        """Return the leftmost-longest match from `position` on.
+
+        The places where matches begin are kept for the next call.
+        """
+        known = self._marks if budget is None else budget.accounts.marks
+        entry = next((each for each in known if each[0] is self and each[1] is text), None)
+        if entry is None:
             if not self.matches(text, position, budget):
                 return None
-            self._mark(text, budget)
-        start = self._starts.find(1, position)
+            entry = (self, text, self._mark(text, budget))
+            known.append(entry)
+            while len(known) > 1 and (
+                len(known) > _MOST_MARKED or sum(len(each[1]) for each in known) > _MARKED
+            ):
+                del known[0]
+        start = entry[2].find(1, position)
         if start < 0:
+            if entry in known:
+                known.remove(entry)
             return None
         return start, self.longest(text, start, budget)
 
-    def _mark(self, text: str, budget: Budget | None) -> None:
+    def _mark(self, text: str, budget: Budget | None) -> bytearray:
         """Mark every place where a match begins, in one pass from the end."""
         machine = self._backwards = self._backwards or self._machine(backwards=True, searching=True)
-        machine.budget = budget
         starts = bytearray(len(text) + 1)
         state = machine.initial(_EDGE)
         place = len(text)
@@ -309,11 +339,13 @@ class Automaton:
             if budget is not None:
                 budget.step(4)
             for character in reversed(text[max(0, stop - _CHUNK) : stop]):
-                state = state[character]
+                try:
+                    state = state[character]
+                except KeyError:
+                    state = machine.follow(state, character, budget)
                 if state.hit:
                     starts[place] = 1
                 place -= 1
-        if state[""].hit:
+        if machine.end(state, budget).hit:
             starts[0] = 1
-        self._text = text
-        self._starts = starts
+        return starts

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
 
 
 _SPECIAL = lazily(r"[\\\[.*^$+?(){}|]")
+_MOST_AUTOMATA = 16
+"""Automata that a sandbox keeps at the same time."""
 _SHORT = 1000
 """A Perl pattern that is safe only for shorter lines runs on the `regex` package alone."""
 _PATIENCE = 2.0
@@ -402,7 +404,7 @@ class PosixRegex(Regex):
             return self.for_text(text).search(text) is not None
         if self._slow():
             return self._search_slowly(text, 0, budget) is not None
-        return self._machine().matches(text, 0, budget)
+        return self._machine(budget).matches(text, 0, budget)
 
     def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
         if len(text) <= self.safe_length:
@@ -412,28 +414,42 @@ class PosixRegex(Regex):
             return self._lengthen(text, found, budget)
         if self._slow():
             return self._search_slowly(text, pos, budget)
-        span = self._machine().find(text, pos, budget)
+        span = self._machine(budget).find(text, pos, budget)
         return None if span is None else self._fill(text, *span, budget)
 
     def _slow(self) -> bool:
         """Whether only a backtracking matcher can run this pattern."""
         return self._tree.back_references
 
-    def _machine(self) -> Automaton:
-        if self._automaton is None:
-            from agentsandbox.kernel.regexps.automaton import Automaton
+    def _machine(self, budget: Budget | None) -> Automaton:
+        """Return the automaton of this pattern for the sandbox of the budget.
 
-            self._automaton = Automaton(
-                self._tree.root, self._flags, self._multiline, bytewise=self.bytewise
-            )
-        return self._automaton
+        The pattern is one object for all sandboxes of the process. What an automaton learns of a
+        text takes memory, and belongs to who has the text.
+        """
+        if budget is None:
+            if self._automaton is None:
+                self._automaton = self._new_automaton()
+            return self._automaton
+        automata = budget.accounts.automata
+        found: Automaton | None = automata.get(self)
+        if found is None:
+            if len(automata) >= _MOST_AUTOMATA:
+                automata.pop(next(iter(automata)), None)
+            found = automata[self] = self._new_automaton()
+        return found
+
+    def _new_automaton(self) -> Automaton:
+        from agentsandbox.kernel.regexps.automaton import Automaton
+
+        return Automaton(self._tree.root, self._flags, self._multiline, bytewise=self.bytewise)
 
     def _lengthen(self, text: str, found: re.Match[str], budget: Budget | None) -> Match:
         """Return the longest match that begins where `found` begins."""
         if self._slow():
             return found
         start, end = found.span()
-        longest = self._machine().longest(text, start, budget)
+        longest = self._machine(budget).longest(text, start, budget)
         return found if longest <= end else self._fill(text, start, longest, budget)
 
     def _fill(self, text: str, start: int, end: int, budget: Budget | None) -> Match:

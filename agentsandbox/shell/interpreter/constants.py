@@ -17,6 +17,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from agentsandbox.shell.expansion.host import ExpansionHost
+
+_QUOTES = "'", '"'
+
 
 def constant_of(word: Word) -> str | None:
     """Return the one field that a word always is; None if it depends on the shell."""
@@ -38,6 +42,45 @@ def constants_of(words: Sequence[Word | Assignment]) -> list[str] | None:
             return None
         constants.append(constant)
     return constants
+
+
+class PlainWords:
+    """Words that expand to themselves: constants, and slots that the running text fills.
+
+    Nothing runs while they are expanded, and all of them together are short.
+    """
+
+    __slots__ = ("_slots", "_template")
+
+    def __init__(self, template: list[str], slots: list[tuple[int, int]]) -> None:
+        self._template = template
+        self._slots = slots
+        """(place in the words, number of the slot)."""
+
+    def fields(self, shell: ExpansionHost) -> list[str]:
+        """Return the fields, one for each word."""
+        fields = self._template.copy()
+        for place, number in self._slots:
+            word = shell.slots[number]
+            fields[place] = word[1:-1] if word[0] in _QUOTES else word
+        return fields
+
+
+def plain_words(words: Sequence[Word | Assignment]) -> PlainWords | None:
+    """Return the words if each is a constant or a slot; None for others."""
+    template: list[str] = []
+    slots: list[tuple[int, int]] = []
+    for place, word in enumerate(words):
+        constant = constant_of(word) if isinstance(word, Word) else None
+        if constant is None:
+            if not isinstance(word, Word) or len(word.parts) != 1:
+                return None
+            slot = word.parts[0]
+            if not isinstance(slot, Slot):
+                return None
+            slots.append((place, slot.number))
+        template.append(constant or "")
+    return PlainWords(template, slots)
 
 
 def _part_text(part: object) -> str:

@@ -110,9 +110,10 @@ class Machine:
 
     def remember(self, script: str, most: int) -> None:
         """Add a script to the history, which keeps the last `most`."""
-        self.history.append(script)
-        if len(self.history) > most:
-            self.forget(len(self.history) - most)
+        history = self.history
+        history.append(script)
+        if len(history) > most:
+            del history[: len(history) - most]
 
     def forget(self, count: int) -> None:
         """Drop the oldest `count` lines of the history."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import stat as stat_module
-from functools import partial
 
 from agentsandbox.contract.command import prepared_context
 from agentsandbox.errors import CommandError, Exit, Interrupted, Killed, PipeClosed
@@ -211,7 +210,7 @@ def run_tool(
         shell.cwd,
         environment,
         budget,
-        partial(_Children, shell, environment, *streams),
+        (_Children, (shell, environment, streams)),
         machine.host,
         shell.process.umask,
     )
@@ -238,15 +237,11 @@ class _Children:
         self,
         shell: Shell,
         environment: Mapping[str, str],
-        stdin: ByteReader,
-        stdout: ByteWriter,
-        stderr: ByteWriter,
+        streams: tuple[ByteReader, ByteWriter, ByteWriter],
     ) -> None:
         self.shell = shell
         self.environment = environment
-        self.stdin = stdin
-        self.stdout = stdout
-        self.stderr = stderr
+        self.stdin, self.stdout, self.stderr = streams
 
     def _prepare(
         self,
@@ -265,12 +260,10 @@ class _Children:
         child.options = child.options.without("errexit")
         child.update_flags()
         fds: dict[int, Stream] = {**self.shell.fds}
-        for number, stream in (
-            (0, stdin or self.stdin),
-            (1, stdout or self.stdout),
-            (2, stderr or self.stderr),
-        ):
-            fds[number] = stream  # type: ignore[assignment]
+        reader, writers = stdin or self.stdin, (stdout or self.stdout, stderr or self.stderr)
+        fds[0] = reader if isinstance(reader, Stream) else _borrowed(reader=reader)
+        for number, writer in enumerate(writers, 1):
+            fds[number] = writer if isinstance(writer, Stream) else _borrowed(writer=writer)
         child.fds = fds
         if cwd is not None:
             child.cwd = cwd
@@ -346,6 +339,12 @@ class _Children:
         process.on_signal = SignalHandler(child)
         child.process.task = process
         return process
+
+
+def _borrowed(*, reader: ByteReader | None = None, writer: ByteWriter | None = None) -> Stream:
+    from agentsandbox.kernel.borrowed import Borrowed
+
+    return Borrowed(reader=reader, writer=writer)
 
 
 def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:

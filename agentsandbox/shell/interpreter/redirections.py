@@ -465,6 +465,27 @@ def _is_input(node: Redirection) -> bool:
     return node.operator != "<&" or not node.descriptor
 
 
+def take_back(
+    shell: Shell,
+    table: dict[int, Stream] | None,
+    saved: dict[int, Stream],
+    opened: list[Stream],
+    mark: int,
+) -> None:
+    """Take the redirections of a command back, and end the process substitutions in it.
+
+    mark  the number of process substitutions before it
+    """
+    if shell.descriptors.keep:  # `exec` made its redirections permanent
+        shell.descriptors.keep = False
+    elif table is not None:
+        shell.fds = restored(shell, table, saved)
+    if opened:
+        release_all(opened)
+    if len(shell.descriptors.process_files) > mark:
+        finish_process_substitutions(shell, mark)
+
+
 def finish_process_substitutions(shell: Shell, mark: int) -> None:
     """Close our ends of the pipes of an ended command, and wait for those it wrote to."""
     opened = shell.descriptors.process_files

@@ -36,7 +36,6 @@ from agentsandbox.kernel.expressions import lazily
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from agentsandbox.shell.interpreter.slots import Plan
 
@@ -83,13 +82,13 @@ class Shape:
 
 
 @lru_cache(maxsize=256)
-def _shape(rest: tuple[str, ...], *reading: Any) -> Shape:
+def _shape(rest: tuple[str, ...], reading: tuple[bool, bool], first_line: int) -> Shape:
     """Return the shape of texts with this rest."""
-    return Shape(rest, reading)
+    return Shape(rest, (*reading, first_line))
 
 
 def find_plan(
-    text: str, extglob: bool, pairs_quotes: bool, first_line: int
+    text: str, reading: tuple[bool, bool], first_line: int
 ) -> tuple[Plan, list[str]] | None:
     """Return a plan that holds for this text, with all words of it; None without one.
 
@@ -99,8 +98,8 @@ def find_plan(
     if len(words) == 1 or "BASH_COMMAND" in text:
         return None
     rest = tuple(words[::2])
-    del words[::2]
-    shape = _shape(rest, extglob, pairs_quotes, first_line)
+    words = words[1::2]
+    shape = _shape(rest, reading, first_line)
     for plan in shape.plans:
         fixed = plan.fixed
         if fixed is None or fixed(words) == plan.expected:

@@ -15,7 +15,12 @@ from agentsandbox.kernel.accounts import is_large
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
-from agentsandbox.shell.interpreter.constants import constant_of, constants_of
+from agentsandbox.shell.interpreter.constants import (
+    PlainWords,
+    constant_of,
+    constants_of,
+    plain_words,
+)
 from agentsandbox.shell.interpreter.failures import command_failed, expansion_failed
 from agentsandbox.shell.syntax.nodes import (
     DoubleQuoted,
@@ -94,6 +99,9 @@ def _echo(node: SimpleCommand, general: Run) -> Run | None:
     from agentsandbox.shell.interpreter.words import WORDS
 
     line = node.line
+    plain = plain_words(words)
+    if plain is not None:
+        return _echo_plain(plain, line, general)
     fields = [WORDS.fields(word) for word in words]
 
     def run(shell: Shell) -> int:
@@ -144,6 +152,26 @@ def _echo_constant(words: list[str], general: Run) -> Run:
         except OSError as error:
             return _write_failed(shell, error)
         shell.specials.last_argument = last
+        shell.status = 0
+        return 0
+
+    return run
+
+
+def _echo_plain(words: PlainWords, line: int, general: Run) -> Run:
+    """Compile echo of words some of which are slots."""
+
+    def run(shell: Shell) -> int:
+        stream = shell.fds.get(1)
+        if shell.slow or stream is None:
+            return general(shell)
+        shell.line = line
+        out = words.fields(shell)
+        try:
+            stream.write(_echoed(shell, " ".join(out)))
+        except OSError as error:
+            return _write_failed(shell, error)
+        shell.specials.last_argument = out[-1]
         shell.status = 0
         return 0
 

@@ -23,6 +23,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError, Exit
 from agentsandbox.kernel.accounts import is_large
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
@@ -35,7 +36,7 @@ from agentsandbox.shell.expansion.variables import (
     READONLY,
     NameReference,
 )
-from agentsandbox.shell.interpreter.constants import constants_of
+from agentsandbox.shell.interpreter.constants import PlainWords, constants_of, plain_words
 from agentsandbox.shell.interpreter.failures import (
     RedirectionError,
     command_ended,
@@ -64,6 +65,7 @@ from agentsandbox.shell.syntax.nodes import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+    from types import ModuleType
 
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
@@ -195,6 +197,22 @@ def _element_fields(word: Word) -> Callable[[Shell, list[str]], None]:
     return append
 
 
+@lru_cache(maxsize=None)
+def _redirections() -> ModuleType:
+    """Load what few commands need; an import statement takes a microsecond at each run."""
+    import agentsandbox.shell.interpreter.redirections
+
+    return agentsandbox.shell.interpreter.redirections
+
+
+@lru_cache(maxsize=None)
+def _functions() -> ModuleType:
+    """Load what calls functions, likewise."""
+    import agentsandbox.shell.interpreter.functions
+
+    return agentsandbox.shell.interpreter.functions
+
+
 class _Command:
     """A simple command with words, compiled to run by all the rules.
 
@@ -230,9 +248,7 @@ class _Command:
         self.redirect: Redirect | None = None
         self.assigns = False
         if node.redirections:
-            from agentsandbox.shell.interpreter.redirections import compile_redirections
-
-            self.redirect = compile_redirections(node.redirections)
+            self.redirect = _redirections().compile_redirections(node.redirections)
             self.assigns = any(map(_may_assign, node.redirections))
         self.constants = constants_of(node.words)
         self.words: list[Callable[[Shell, list[str]], None]] = []
@@ -296,7 +312,7 @@ class _Command:
                 kept.release()
             descriptors = shell.descriptors
             if table is not None or descriptors.keep or len(descriptors.process_files) > mark:
-                _take_back(shell, table, saved, opened, mark)
+                _redirections().take_back(shell, table, saved, opened, mark)
         if shell.traps.pending or (status and shell.check):
             return command_ended(shell, status, self.node.line, traps)
         shell.status = status
@@ -385,55 +401,30 @@ class _Command:
         return status
 
 
-def _take_back(
-    shell: Shell, table: Table | None, saved: Table, opened: list[Stream], mark: int
-) -> None:
-    """Take the redirections of a command back, and end the process substitutions in it.
-
-    mark  the number of process substitutions before it
-    """
-    from agentsandbox.shell.interpreter.redirections import (
-        finish_process_substitutions,
-        release_all,
-        restored,
-    )
-
-    if shell.descriptors.keep:  # `exec` made its redirections permanent
-        shell.descriptors.keep = False
-    elif table is not None:
-        shell.fds = restored(shell, table, saved)
-    if opened:
-        release_all(opened)
-    if len(shell.descriptors.process_files) > mark:
-        finish_process_substitutions(shell, mark)
-
-
 class _Program:
     """A command of plain words that no builtin runs; `called` is for when it is a function.
 
     It does what `_Command` does and asks less.
     """
 
-    __slots__ = ("called", "constants", "name", "node", "path", "words")
+    __slots__ = ("called", "is_compiled", "name", "node", "path", "plain", "words")
 
     def __init__(self, node: SimpleCommand, name: str, called: Run) -> None:
         self.node = node
         self.name = name
         self.path = f"/usr/bin/{name}"
         self.called = called
-        self.constants: list[str] | None = None
-        self.words: list[Callable[[Shell, list[str]], None]] | None = None
+        self.is_compiled = False
+        self.plain: PlainWords | None = None
+        self.words: list[Callable[[Shell, list[str]], None]] = []
 
-    def _compile(self) -> list[Callable[[Shell, list[str]], None]]:
+    def _compile(self) -> None:
         """Compile the words at the first run: many commands never run."""
-        node = self.node
-        self.constants = constants_of(node.words)
-        self.words = (
-            []
-            if self.constants is not None
-            else [WORDS.fields(word) for word in node.words if isinstance(word, Word)]
-        )
-        return self.words
+        words = self.node.words
+        self.is_compiled = True
+        self.plain = plain_words(words)
+        if self.plain is None:
+            self.words = [WORDS.fields(word) for word in words if isinstance(word, Word)]
 
     def run(self, shell: Shell) -> int:
         """Expand the words and run the program that PATH finds."""
@@ -444,17 +435,19 @@ class _Program:
         traps = shell.traps.handlers
         control.substitution_status = None
         budget, kept = shell.budget, None
-        larges, budget.whole = budget.larges, True
         try:
-            words = self.words
-            if words is None:
-                words = self._compile()
-            argv = [] if self.constants is None else self.constants.copy()
-            for word in words:
-                word(shell, argv)
-            if budget.larges != larges and is_large(argv):
-                kept = budget.keep(argv)
-            budget.whole = False
+            if not self.is_compiled:
+                self._compile()
+            if self.plain is not None:
+                argv = self.plain.fields(shell)
+            else:
+                argv = []
+                larges, budget.whole = budget.larges, True
+                for word in self.words:
+                    word(shell, argv)
+                if budget.larges != larges and is_large(argv):
+                    kept = budget.keep(argv)
+                budget.whole = False
             environment = shell.variables.environment().copy()
             environment["_"] = self.path
             size = shell.variables.environment_size + len(self.path)
@@ -678,9 +671,10 @@ def run_words(
         if denied is not None:
             return denied
     if functions and name in shell.definitions.functions:
-        from agentsandbox.shell.interpreter.functions import call_function, call_recorded
-
-        call = call_function if not shell.options.shopt["extdebug"] else call_recorded
+        calls = _functions()
+        recorded = shell.options.shopt["extdebug"]
+        call: Callable[[Shell, Function, list[str]], int]
+        call = calls.call_recorded if recorded else calls.call_function
         if not assignments:
             status = call(shell, shell.definitions.functions[name], argv[1:])
         else:

@@ -180,22 +180,27 @@ _PARSED = 3
 """A text and the tree of the command of it that runs take this many times as much as the text."""
 
 
-def _plan_or_program(
-    shell: Shell, text: str, reading: tuple[bool, bool], first_line: int, ends: bool
-) -> Program | Plan:
-    """Return a program for a text that has none, and set the words that it takes."""
+def _plan_or_program(shell: Shell, key: tuple[str, tuple[bool, bool], int, bool]) -> Program | Plan:
+    """Return what a text compiles to, and set the words that it takes.
+
+    key  the text, what the parser depends on, the first line, and whether the shell ends then
+    """
+    known: Program | None = PROGRAMS.get(key)
+    if known is not None:
+        return known
+    text, reading, first_line, ends = key
     if (
         len(text) <= _LONGEST_SHAPE
         and not ends
         and _is_worth_a_shape(text)
         and not ("\n" in text and _may_change_grammar(text))
     ):
-        found = find_plan(text, *reading, first_line)
+        found = find_plan(text, reading, first_line)
         if found is not None:
             plan, shell.slots = found
             return plan
     program = _compile(text, *reading, first_line, ends)
-    PROGRAMS.put((text, reading, first_line, ends), program)
+    PROGRAMS.put(key, program)
     return program
 
 
@@ -223,13 +228,15 @@ def run_commands(
         return _run_incrementally(shell, text, first_line, origin, main)
     slots, shell.slots = shell.slots, ()
     try:
-        program: Program | Plan | None = PROGRAMS.get((text, options.reading, first_line, ends))
-        if program is None:
-            program = _plan_or_program(shell, text, options.reading, first_line, ends)
+        key = text, options.reading, first_line, ends
+        program: Program | Plan = PROGRAMS.recent.get(key) or _plan_or_program(shell, key)
         units = program.units
         if units is None:
             return _run_incrementally(shell, text, first_line, origin, main)
-        shell.budget.step(len(text) >> 6)
+        budget = shell.budget
+        budget.left -= len(text) >> 6
+        if budget.left < 0:
+            budget.tick()
         status = 0
         for unit in units:
             if program.warnings and program.error is None:

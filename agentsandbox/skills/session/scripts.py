@@ -292,13 +292,35 @@ def check_files(place: Workplace, skill: AgentSkill, root: str) -> None:
 
 
 def is_own_file(place: Workplace, skill: AgentSkill, root: str, path: str) -> bool:
-    """Whether a path in the sandbox leads to a file of the skill that is as it was loaded."""
+    """Whether a path in the sandbox is that of a file of the skill that is as it was loaded.
+
+    A path over a link does not count: the link may be another one when the file is opened.
+    """
     try:
         real, base = place.fs.realpath(path), place.fs.realpath(root)
         file = next((each for each in skill.files if f"{base}/{each.relative_path}" == real), None)
-        return file is not None and place.fs.read_bytes(real) == file.content
+        if file is None or not any(
+            _is_direct(path, f"{top}/{file.relative_path}", top)
+            for top in (base, posixpath.normpath(root))
+        ):
+            return False
+        return place.fs.read_bytes(real) == file.content
     except OSError:
         return False
+
+
+def _is_direct(path: str, wanted: str, root: str) -> bool:
+    """Whether a path names a file below `root`, and leaves only the skill's directories by ".."."""
+    names: list[str] = []
+    for name in path.split("/"):
+        if name == "..":
+            here = "/".join(["", *names])
+            if not (f"{here}/".startswith(f"{root}/") or f"{root}/".startswith(f"{here}/")):
+                return False
+            del names[-1:]
+        elif name not in ("", "."):
+            names.append(name)
+    return "/".join(["", *names]) == wanted
 
 
 def real_path(fs: MemoryFileSystem, path: str) -> str:
