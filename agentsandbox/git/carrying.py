@@ -69,6 +69,16 @@ def carry(git: Invocation, old: str, new: str, names: tuple[str, str], style: st
     _unstage(repository, new)
 
 
+def note_reset(git: Invocation) -> None:
+    """Leave the traces of a `git reset` by which git restores a state; HEAD stays."""
+    refs, head = git.repository.refs, git.repository.head()
+    assert head is not None
+    action = git.env.get("GIT_REFLOG_ACTION")
+    refs.write("ORIG_HEAD", head, "")
+    message = "reset: moving to HEAD" if action is None else f"{action}: updating HEAD"
+    refs.write("HEAD", head, message)
+
+
 def _unstage(repository: Repository, tree: str) -> None:
     """Make the index that of a tree, but for conflicts."""
     index = repository.index()

@@ -135,11 +135,8 @@ def _reset_commit(
         _move_head(git, commit, head, revision)
     if mode == "hard" and not options.on("quiet") and commit is not None:
         subject = decode(subject_of(repository.objects.commit(commit).message))
-        git.print(
-            f"HEAD is now at {repository.short(commit)} {subject}".rstrip(" ")
-            if not subject
-            else f"HEAD is now at {repository.short(commit)} {subject}"
-        )
+        end = f" {subject}" if subject else ""
+        git.print(f"HEAD is now at {repository.short(commit)}{end}")
     if repository.read_file("MERGE_AUTOSTASH") is not None:
         from agentsandbox.git.autostash import save_autostash
 
@@ -214,13 +211,6 @@ def _move_head(git: Invocation, commit: str, head: str | None, revision: str) ->
     if head is not None:
         repository.refs.write("ORIG_HEAD", head, "")
     repository.refs.write("HEAD", commit, message)
-
-
-def note_reset(git: Invocation) -> None:
-    """Leave the traces of a `git reset` by which git restores a state; HEAD stays."""
-    head = git.repository.head()
-    assert head is not None
-    _move_head(git, head, head, "HEAD")
 
 
 def _reset_paths(git: Invocation, tree: str | None, paths: list[str], options: Options) -> int:

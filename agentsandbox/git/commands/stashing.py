@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.git.carrying import file_entry, worktree_tree
-from agentsandbox.git.commands.resetting import note_reset
+from agentsandbox.git.carrying import file_entry, note_reset, worktree_tree
 from agentsandbox.git.errors import Fatal, GitError, Plain
 from agentsandbox.git.index import Index
 from agentsandbox.git.invocation import Invocation
@@ -267,9 +266,10 @@ def _push_with(git: Invocation, options: Options, message: str) -> int:
         raise GitError("could not write index")
     maker = _Maker(git, options)
     if not (options.on("include-untracked") or options.on("all")):
+        tracked = parse_pathspec(git, options.operands)
         for entry in maker.index:
-            maker.wanted.matches(entry.path)
-        missing = maker.wanted.unmatched()
+            tracked.matches(entry.path)
+        missing = tracked.unmatched()
         if missing is not None:
             shown = f":(,prefix:0){missing.given}"
             git.error(f"pathspec '{shown}' did not match any file(s) known to git")
