@@ -280,7 +280,7 @@ class Switch:
 
     def _is_changed(self, entry: Entry) -> bool:
         assert self.tree is not None
-        if entry.skips or entry.assumed:
+        if entry.skips:
             return False
         info = self.tree.stat(entry.path)
         if info is None:
