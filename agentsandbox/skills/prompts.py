@@ -32,12 +32,10 @@ SHORTEST = 40
 """The characters that a shortened description keeps at least."""
 
 _INVOCATION = re.compile(r"/(\S+)(?:\s+|$)")
-_UNSEEN = f"(?:{INVISIBLE.pattern})*"
-_BLOCKS = "|".join(
-    _UNSEEN.join(name) for name in ("skill", "active_skills", "available_skills", "agent-skills")
-)
-_BLOCK_MARK = re.compile(rf"<(?=(?:[\s/]|{INVISIBLE.pattern})*(?:{_BLOCKS}))", re.IGNORECASE)
-"""The "<" of a tag that looks like one of ours, also with invisible characters in its name."""
+_BLOCKS = ("skill", "active_skills", "available_skills", "agent-skills")
+_UNSEEN = INVISIBLE.pattern[1:-1]
+_TAG = re.compile(rf"<(?=[\s/{_UNSEEN}]*+([\w\-{_UNSEEN}]*+))")
+"""The "<" of a tag and, as a group, its name, which may have invisible characters."""
 
 
 class CatalogEntry(Protocol):
@@ -359,7 +357,13 @@ def render_active(skills: Iterable[tuple[str, str]]) -> str | None:
 
 def defused(body: str) -> str:
     """Return a body that cannot close the block that it is put into, nor open another."""
-    return _BLOCK_MARK.sub("&lt;", body)
+    return _TAG.sub(_disarmed, body)
+
+
+def _disarmed(tag: re.Match[str]) -> str:
+    """Return the "<" of a tag so that it begins none if the tag looks like one of ours."""
+    name = INVISIBLE.sub("", tag[1]).casefold()
+    return "&lt;" if name.startswith(_BLOCKS) else "<"
 
 
 def render_skill_content(
