@@ -284,11 +284,12 @@ def _diff_cached(
 
 def tree_to_worktree(
     git: Invocation, tree: Worktree, base: str | None, wanted: Pathspec, options: DiffOptions, *,
-    exact: bool = True,
+    exact: bool = True, missing_matches: bool = False,
 ) -> list[Delta]:  # fmt: skip
     """Return what differs between a tree and the worktree, for the files of the index.
 
-    Without `exact`, also what differs from the index and is again as in the tree.
+    Without `exact`, also what differs from the index and is again as in the tree. With
+    `missing_matches`, a file that is not in the worktree counts as it is in the index.
     """
     repository = git.repository
     index = repository.index()
@@ -309,18 +310,23 @@ def tree_to_worktree(
             new_mode, new_oid = entry.mode, entry.oid
         if one is not None and one.unmerged:
             info = tree.stat(path)
-            if info is None:
-                continue
-            from agentsandbox.git.worktree import mode_of
+            if info is not None:
+                from agentsandbox.git.worktree import mode_of
 
-            new_mode, new_oid = mode_of(info), ""
-        elif change is not None:
+                new_mode, new_oid = mode_of(info), ""
+            elif missing_matches:
+                first = min(index.stages(path).items())[1]
+                new_mode, new_oid = first.mode, first.oid
+            else:
+                new_mode, new_oid = 0, NULL
+        elif change is not None and not (missing_matches and change[0] == "D"):
             kind, mode, _ = change
             new_mode, new_oid = (0, NULL) if kind == "D" else (mode, "")
         changed, dirt = scan.submodules.get(path, (True, 0))
         if not changed and entry is not None:
             new_oid = entry.oid
-        if not old_mode and not new_mode:
+        is_same = bool(new_oid) and (old_mode, old_oid) == (new_mode, new_oid) and not dirt
+        if is_same or not (old_mode or new_mode):
             continue
         if exact and not new_oid and old_mode == new_mode and not dirt:
             info = tree.stat(path)
@@ -406,7 +412,9 @@ def diff_index_command(git: Invocation, words: list[str]) -> int:
     else:
         tree = Worktree(repository)
         printer = DiffPrinter(git, options, worktree=tree)
-        found = tree_to_worktree(git, tree, base, wanted, options, exact=False)
+        found = tree_to_worktree(
+            git, tree, base, wanted, options, exact=False, missing_matches="-m" in line.own
+        )
     return _finish(printer, printer.prepare(found))
 
 
