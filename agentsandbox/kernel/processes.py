@@ -85,9 +85,9 @@ class Process:
     """One thread of control in the sandbox. `status` is None while it runs, then 0 to 255."""
 
     __slots__ = (
-        "_greenlet", "_ready", "_wake", "blocked", "descriptors", "generation", "is_job",
-        "killed_by", "name", "niceness", "on_signal", "pid", "signals", "status", "stopped",
-        "thread",
+        "_greenlet", "_ready", "_wake", "blocked", "descriptors", "generation", "is_doomed",
+        "is_job", "killed_by", "name", "niceness", "on_signal", "pid", "signals", "status",
+        "stopped", "thread",
     )  # fmt: skip
 
     def __init__(self, pid: int, name: str) -> None:
@@ -96,6 +96,8 @@ class Process:
         self.status: int | None = None
         self.killed_by = 0
         """The signal that killed it, until the shell has reported that."""
+        self.is_doomed = False
+        """Whether it is about to be ended with others; what computes elsewhere for it may stop."""
         self.is_job = False
         """Whether it is a background job, which may outlive its execution."""
         self.signals: list[int] = []
@@ -703,6 +705,8 @@ class Scheduler:
         self.main._greenlet = getcurrent()
         here = get_ident()
         self.closing = True
+        for process in doomed:
+            process.is_doomed = True
         try:
             for process in doomed:
                 if process.thread == here:

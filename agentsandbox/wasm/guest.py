@@ -91,6 +91,7 @@ class Guest:
         self._module = module
         self._memory_bytes = memory_bytes
         self._scheduler = ctx.host.scheduler
+        self._process = self._scheduler.current
         self._answer: Callable[[bytes], bytes] | None = None
         self._thread = get_ident()
         """The home's: what it asks itself is done at once."""
@@ -251,7 +252,7 @@ class Guest:
         while not (self._stopped or self.status is not None or self._scheduler.is_running):
             self._rests = True
             self._resume.acquire()
-        return not self._stopped and self.status is None
+        return not (self._stopped or self._process.is_doomed) and self.status is None
 
     def call(self, method: Callable[..., int | None], *numbers: int) -> int | None:
         """Return the result of a system call; never raises. One that must end gets errors."""
