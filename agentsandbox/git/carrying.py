@@ -69,6 +69,14 @@ def carry(git: Invocation, old: str, new: str, names: tuple[str, str], style: st
     _unstage(repository, new)
 
 
+def forget_operation(repository: Repository) -> None:
+    """Forget the merge, pick or revert that is in progress, as a `git reset` does."""
+    repository.remove_file(
+        "MERGE_HEAD", "MERGE_MSG", "MERGE_MODE", "SQUASH_MSG", "CHERRY_PICK_HEAD", "REVERT_HEAD",
+        "MERGE_RR", "AUTO_MERGE",
+    )  # fmt: skip
+
+
 def note_reset(git: Invocation) -> None:
     """Leave the traces of a `git reset` by which git restores a state; HEAD stays."""
     refs, head = git.repository.refs, git.repository.head()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.git.carrying import forget_operation
 from agentsandbox.git.commands.adding import pathspec_words
 from agentsandbox.git.errors import Fatal, Plain, Quit
 from agentsandbox.git.index import Entry, Index
@@ -141,16 +142,7 @@ def _reset_commit(
         from agentsandbox.git.autostash import save_autostash
 
         save_autostash(git, "MERGE_AUTOSTASH")
-    repository.remove_file(
-        "MERGE_HEAD",
-        "MERGE_MSG",
-        "MERGE_MODE",
-        "SQUASH_MSG",
-        "CHERRY_PICK_HEAD",
-        "REVERT_HEAD",
-        "MERGE_RR",
-        "AUTO_MERGE",
-    )
+    forget_operation(repository)
     return 0
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.git.carrying import file_entry, note_reset, worktree_tree
+from agentsandbox.git.carrying import file_entry, forget_operation, note_reset, worktree_tree
 from agentsandbox.git.errors import Fatal, GitError, Plain
 from agentsandbox.git.index import Index
 from agentsandbox.git.invocation import Invocation
@@ -217,6 +217,7 @@ class _Maker:
             staged = write_index_tree(repository, self.index)
             switch_trees(git, None, self.head_tree, action="reset", reset=True, one_way=True)
             note_reset(git)
+            forget_operation(repository)
             if self._keeps():
                 switch_trees(git, None, staged, action="reset", reset=True, one_way=True)
             return
