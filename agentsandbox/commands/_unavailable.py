@@ -17,9 +17,11 @@ GROUPS = {
     "perl php Rscript ruby scala swift tclsh",
     "nothing can be compiled in this sandbox; write a shell or awk script": "as c++ cargo cc clang "
     "cmake g++ gcc go javac ld ninja rustc tsc",
-    "only HTTP can leave this sandbox, with curl and if it is allowed": "aws az dig ftp gcloud gh "
+    "only HTTP can leave this sandbox, with curl and if it is allowed": "aws az dig ftp gcloud "
     "host http ifconfig ip kubectl lynx ncat netcat netstat nmap nslookup ping psql redis-cli "
     "rsync rclone s3cmd scp sftp socat ss ssh ssh-keygen telnet traceroute whois",
+    "git push brings work to a remote that the host offers or allows, which reviews it there; "
+    "the API of a forge is reached with curl, if it is allowed": "gh",
     "a sandbox has no services; start a background job with '&'": "at atd cron crontab init "
     "initctl journalctl launchctl nginx service systemctl",
     "there is one user, who owns every file it makes; run the command as that user": "adduser "
