@@ -77,6 +77,8 @@ def members(node: ast.ClassDef) -> list[str]:
             continue
         if inner.name.startswith("_") and inner.name != "__init__":
             continue
+        if any(ast.unparse(each).endswith(".setter") for each in inner.decorator_list):
+            continue
         if inner.name == "__init__":
             entries.append(
                 "```text\n"
