@@ -214,14 +214,15 @@ class HttpPeer(Peer):
 
     # pushing
 
+    def takes_options(self) -> bool:
+        return "push-options" in self._capabilities
+
     def push(
         self, git: Invocation, updates: list[Update], options: list[str], *, atomic: bool = False
     ) -> None:
         theirs = self.refs()
         if atomic and "atomic" not in self._capabilities:
             raise Fatal("the receiving end does not support --atomic push")
-        if options and "push-options" not in self._capabilities:
-            raise Fatal("the receiving end does not support push options")
         wanted = [update for update in updates if update.status == "ok"]
         if "delete-refs" not in self._capabilities:
             for update in wanted:

@@ -83,6 +83,9 @@ def _idents(git: Invocation) -> dict[str, str]:
 class FolderPeer(LocalPeer):
     """A repository in a folder of the host, whose pushes wait in quarantine."""
 
+    def takes_options(self) -> bool:
+        return False  # no hook runs that could read them
+
     def refs(self) -> dict[str, str]:
         found = super().refs()
         waiting = {name: oid for name, oid in found.items() if name.startswith(_QUARANTINE)}

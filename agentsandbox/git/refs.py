@@ -110,7 +110,7 @@ class Refs:
     def _parse_packed(self, text: str) -> tuple[dict[str, str], dict[str, str]]:
         """Return the references of a file, and what is behind those that are annotated tags.
 
-        A name that no reference may have is left out, as git does; Fatal for a line that is none.
+        A name that no reference may have is left out, as git does. Fatal for any other line.
         """
         found: dict[str, str] = {}
         peeled: dict[str, str] = {}

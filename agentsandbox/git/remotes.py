@@ -170,10 +170,14 @@ class Peer:
     ) -> None:
         """Send objects and change references; each update gets its status.
 
-        `options` are texts for the other side (`--push-option`). If `atomic`, all references change
+        `options` are texts for the other side, if it takes any. If `atomic`, all references change
         or none does.
         """
         raise Fatal(f"pushing to '{self.url}' is not supported in this sandbox")
+
+    def takes_options(self) -> bool:
+        """Whether a push may have options for the other side (`--push-option`)."""
+        return False
 
     def local(self) -> Repository | None:
         """Return the repository if it is in the sandbox."""
@@ -189,6 +193,9 @@ class LocalPeer(Peer):
 
     def local(self) -> Repository | None:
         return self.repository
+
+    def takes_options(self) -> bool:
+        return self.repository.config.flag("receive.advertisepushoptions")
 
     def refs(self) -> dict[str, str]:
         repository = self.repository

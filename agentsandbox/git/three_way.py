@@ -11,7 +11,7 @@ git's documentation (`technical/trivial-merge`) numbers the cases; the code foll
 from __future__ import annotations
 
 from agentsandbox.git.index import Entry
-from agentsandbox.git.trees import flat_tree, folders_of
+from agentsandbox.git.trees import flat_tree, folders_above, folders_of
 from agentsandbox.git.unpacking import Switch
 
 TYPE_CHECKING = False
@@ -38,7 +38,9 @@ class ThreeWay(Switch):
             sides: list[Side] = []
             for tree, below in zip(trees, folders, strict=True):
                 side = tree.get(path)
-                if side is None and (path in below or _is_below_file(path, tree)):
+                if side is None and (
+                    path in below or any(above in tree for above in folders_above(path))
+                ):
                     side = _BLOCKED
                 sides.append(side)
             self._merge(path, self.index.get(path), sides[:-2], sides[-2], sides[-1])
@@ -93,12 +95,3 @@ class ThreeWay(Switch):
         if theirs is not None:
             stages[3] = theirs
         self.stages[path] = stages
-
-
-def _is_below_file(path: bytes, tree: dict[bytes, tuple[int, str]]) -> bool:
-    at = path.find(b"/")
-    while at >= 0:
-        if path[:at] in tree:
-            return True
-        at = path.find(b"/", at + 1)
-    return False

@@ -43,6 +43,14 @@ def flat_tree(store: ObjectStore, oid: str | None) -> dict[bytes, tuple[int, str
     return found
 
 
+def folders_above(path: bytes) -> Iterator[bytes]:
+    """Yield the directories above a path, the topmost first."""
+    at = path.find(b"/")
+    while at >= 0:
+        yield path[:at]
+        at = path.find(b"/", at + 1)
+
+
 def folders_of(paths: Iterable[bytes]) -> set[bytes]:
     """Return all directories above some files, without that at the top."""
     found: set[bytes] = set()

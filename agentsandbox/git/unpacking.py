@@ -14,7 +14,7 @@ from __future__ import annotations
 from agentsandbox.git.errors import GitError, MissingObject, Plain, Quit
 from agentsandbox.git.index import Entry, Index
 from agentsandbox.git.objects import NULL, SUBMODULE
-from agentsandbox.git.trees import flat_tree, prime_cache
+from agentsandbox.git.trees import flat_tree, folders_above, prime_cache
 from agentsandbox.git.worktree import Worktree
 from agentsandbox.kernel.streams import decode, encode
 
@@ -59,6 +59,9 @@ class Refusals:
         self.untracked: list[bytes] = []
         self.removed: list[bytes] = []
         self.folders: list[bytes] = []
+        self._known: set[bytes] = set()
+        """All of them that `has_above` has seen, and how many of each reason these were."""
+        self._counted = [0] * len(self._lists())
 
     def __bool__(self) -> bool:
         return bool(
@@ -67,13 +70,10 @@ class Refusals:
 
     def has_above(self, path: bytes) -> bool:
         """Whether a file in the way is where a path needs a directory."""
-        paths = {each for found, _, _ in self._lists() for each in found}
-        at = path.find(b"/")
-        while at >= 0:
-            if path[:at] in paths:
-                return True
-            at = path.find(b"/", at + 1)
-        return False
+        for number, (found, _, _) in enumerate(self._lists()):
+            self._known.update(found[self._counted[number] :])
+            self._counted[number] = len(found)
+        return any(above in self._known for above in folders_above(path))
 
     def _lists(self) -> list[tuple[list[bytes], dict[str, str], str]]:
         """Return (paths, texts for lists, text for one path) of each reason, in git's order."""

@@ -173,8 +173,11 @@ class Pusher:
         if not options.off("verify") and wanted + rejected:
             self._run_hook(wanted)
         if wanted and not options.on("dry-run"):
-            atomic = options.on("atomic")
-            peer.push(git, updates, options.all("push-option"), atomic=atomic)
+            texts = options.all("push-option")
+            if texts and not peer.takes_options():
+                git.say("fatal: the receiving end does not support push options")
+                raise Fatal("the remote end hung up unexpectedly")
+            peer.push(git, updates, texts, atomic=options.on("atomic"))
         failed = self._report(updates)
         if not options.on("dry-run"):
             self._track(updates)

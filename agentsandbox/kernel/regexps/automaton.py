@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 _MAX_ITEMS = 400_000
 """The number of places in all states together at which they are dropped."""
 _TRANSITION = 3
-"""A transition takes as much as so many places."""
+"""The places that take as much memory as one transition."""
 _ITEM_BYTES = 60
 _CHUNK = 4096
 _MOST_MARKED, _MARKED = 4, 1 << 22
