@@ -55,7 +55,7 @@ def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | Non
         return None
     source, operands, keys = found
     try:
-        evaluate = compile_tree(parse_arithmetic(source), source)
+        evaluate = compile_tree(parse_arithmetic(source, operands=True), source)
     except (ArithmeticSyntaxError, ExpansionError):
         return None
     # an error shows the text with the values in it
@@ -136,7 +136,8 @@ def _by_readers(
 def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]] | None:
     """Return the text with a mark for each expansion, the expansions, and which of them are keys.
 
-    None without expansions, with too many, and where one is not a whole operand.
+    None without expansions, with too many, where one is not a whole operand, and for a text that
+    holds the mark itself.
     """
     pieces: list[str] = []
     operands: list[Part] = []
@@ -144,6 +145,8 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
     depth = 0
     for number, part in enumerate(parts):
         if isinstance(part, (Literal, Quoted)):
+            if OPERAND in part.text:
+                return None
             pieces.append(part.text)
             depth += part.text.count("[") - part.text.count("]")
             continue
@@ -155,10 +158,7 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
             return None
         pieces.append(OPERAND + chr(FIRST_OPERAND + len(operands)))
         operands.append(part)
-    source = "".join(pieces)
-    if OPERAND not in source:
-        return None
-    return source, operands, keys
+    return ("".join(pieces), operands, keys) if operands else None
 
 
 def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int | None] | None:
