@@ -116,6 +116,7 @@ class Compiler:
         self._nodes = nodes
         self._compiled: dict[tuple[int, int, bool], tuple[Code, Node, Scope]] = {}
         """With what the numbers in the keys belong to, so that nothing else gets these."""
+        self._widened: dict[tuple[int, int], Scope] = {}
         self._undefined: list[tuple[str, int, int]] = []
 
     def compile(self, node: Node, scope: Scope, tail: Caller = None) -> Code:
@@ -134,6 +135,16 @@ class Compiler:
             code = self._nodes[type(node)](self, node, scope, None)
             known = self._compiled[key] = code, node, scope
         return known[0]
+
+    def widened(self, scope: Scope, size: int) -> Scope:
+        """Return a scope with the names of another where the environment has `size` values."""
+        if scope.size == size:
+            return scope
+        key = id(scope), size
+        known = self._widened.get(key)
+        if known is None:
+            known = self._widened[key] = Scope(size, scope)
+        return known
 
     def forget(self) -> None:
         """Compile everything anew from now on: what was compiled took a guess that was wrong."""

@@ -215,7 +215,7 @@ def _compile_call(compiler: Compiler, node: nodes.Call, scope: Scope, tail: Call
     if isinstance(found, Function):
         return _call_function(compiler, found, node, scope, tail)
     if isinstance(found, Argument):
-        return compiler.compile(found.node, Scope(scope.size, found.scope), tail)
+        return compiler.compile(found.node, compiler.widened(found.scope, scope.size), tail)
     return _call_builtin(compiler, name, node, scope, tail)
 
 
