@@ -216,7 +216,7 @@ def growth_of(language: str, text: str) -> int:
         return calls_of(lambda: sandbox.execute(script, args=(text,)))
 
 
-# TM-TIME-2
+# TM-TIME-7
 def test_no_construct_doubles_the_time_with_each_level() -> None:
     every = list(nestings())
     chosen = random.Random(SEED).sample(every, COUNT) if COUNT else every
