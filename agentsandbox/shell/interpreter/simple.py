@@ -37,6 +37,7 @@ from agentsandbox.shell.expansion.variables import (
     NameReference,
 )
 from agentsandbox.shell.interpreter.constants import PlainWords, constants_of, plain_words
+from agentsandbox.shell.interpreter.ends import child_ended
 from agentsandbox.shell.interpreter.failures import (
     RedirectionError,
     command_ended,
@@ -49,7 +50,6 @@ from agentsandbox.shell.interpreter.programs import (
     run_tool,
 )
 from agentsandbox.shell.interpreter.search import located_tool
-from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
     ArrayLiteral,
@@ -101,7 +101,7 @@ def compile_by_all_rules(node: SimpleCommand) -> Run:
 def _with_own_text(node: SimpleCommand) -> Run:
     """Compile a command that reads BASH_COMMAND: outside of traps, its own text."""
     general = _Command(node).run
-    text = text_of(node)
+    text = _subshells().text_of(node)
 
     def run(shell: Shell) -> int:
         if not shell.traps.active:
@@ -211,6 +211,14 @@ def _functions() -> ModuleType:
     import agentsandbox.shell.interpreter.functions
 
     return agentsandbox.shell.interpreter.functions
+
+
+@lru_cache(maxsize=None)
+def _subshells() -> ModuleType:
+    """Load what shows a command, and says that a signal ended it, likewise."""
+    import agentsandbox.shell.interpreter.subshells
+
+    return agentsandbox.shell.interpreter.subshells
 
 
 class _Command:
@@ -328,7 +336,7 @@ class _Command:
     def _announce(self, shell: Shell) -> bool:
         """Run the DEBUG trap; whether it forbids the command."""
         if not self.text:
-            self.text = text_of(self.node)
+            self.text = _subshells().text_of(self.node)
         from agentsandbox.shell.interpreter.traps import before_command
 
         return before_command(shell, self.text, self.node.line)
@@ -397,7 +405,7 @@ class _Command:
             bound = _bind_in_turn(shell, self.binders) if self.binders else []
         status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
         if shell.control.killed is not None:
-            child_killed(shell, self.node, self.node.line)
+            _subshells().child_killed(shell, self.node, self.node.line)
         return status
 
 
@@ -477,7 +485,7 @@ class _Program:
         else:
             shell.specials.last_argument = argv[-1]
             if control.killed is not None:
-                child_killed(shell, self.node, line)
+                _subshells().child_killed(shell, self.node, line)
         if shell.traps.pending or (status and shell.check):
             return command_ended(shell, status, line, traps)
         shell.status = status
