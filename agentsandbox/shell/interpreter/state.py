@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.processes import Process as Task
     from agentsandbox.kernel.streams import Stream
+    from agentsandbox.shell.interpreter.jobs import Job
     from agentsandbox.shell.syntax.nodes import FunctionDefinition
 
 
@@ -45,6 +46,8 @@ KEPT, DERIVED, HOST, RUNNING = "kept", "derived", "host", "running"
 
 _NO_NAMES: frozenset[str] = frozenset()
 """CPython makes an empty one anew each time."""
+
+_NO_PIDS: frozenset[int] = frozenset()
 
 NONE_OWNED: Mapping[int, Stream] = {}
 NOWHERE: frozenset[int] = frozenset()
@@ -542,6 +545,70 @@ class ProcessState:
         twin.top_parent = self.top_parent
         twin.level = self.level
         return twin
+
+
+class JobTable:
+    """The background jobs of a shell. A copy on another machine has none: their processes stay
+    where they run.
+
+    jobs         jobs by number
+    processes    children of this shell by pid, running or ended, for `wait PID`
+    kept         children that ended while `wait -n` waited for another: the next `wait -n` reports
+                 them
+    latest_pid   $!: the process started last in the background
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "jobs": RUNNING,
+        "processes": RUNNING,
+        "kept": RUNNING,
+        "latest_pid": KEPT,
+    }
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self) -> None:
+        self.latest_pid: int | None = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Forget all jobs."""
+        self.jobs: list[Job] = []
+        self.processes: dict[int, Task] = {}
+        self.kept: frozenset[int] = _NO_PIDS
+
+    def fork(self, *, subshell: bool = False) -> JobTable:
+        """Return a copy for a subshell, which can show its parent's jobs but not wait."""
+        twin = JobTable.__new__(JobTable)
+        twin.jobs = self.jobs.copy()
+        twin.processes = {} if subshell else self.processes.copy()
+        twin.kept = _NO_PIDS if subshell else self.kept
+        twin.latest_pid = self.latest_pid
+        return twin
+
+    def add(self, process: Task, text: str) -> Job:
+        """Add a job; its number is one more than the highest in use."""
+        from agentsandbox.shell.interpreter.jobs import Job
+
+        number = max((job.number for job in self.jobs), default=0) + 1
+        job = Job(number, process, text)
+        self.jobs.append(job)
+        self.processes[process.pid] = process
+        return job
+
+    def remove(self, job: Job) -> None:
+        """Forget a job that was waited for, disowned or reported."""
+        if job in self.jobs:
+            self.jobs.remove(job)
+
+    def reap(self) -> None:
+        """Forget the jobs that have ended; `wait PID` still knows their processes."""
+        self.jobs = [
+            job for job in self.jobs if job.process.status is None or job.process.pid in self.kept
+        ]
+
+    def running(self) -> list[Task]:
+        """Return the children that have not ended."""
+        return [process for process in self.processes.values() if process.status is None]
 
 
 class SpecialState:
