@@ -20,9 +20,11 @@ from agentsandbox.kernel.streams import Stream, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Literal, Protocol
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Literal, ParamSpec, Protocol, TypeVar
 
+    P = ParamSpec("P")
+    T = TypeVar("T")
     Mode = Literal["r", "w", "a", "x", "r+"]
     FileMark = tuple[float, float, int, int, int]
     Version = tuple[object, int, int]
@@ -65,6 +67,14 @@ def raise_failure(error: OSError) -> None:
 def os_error(number: int, path: str | None = None) -> OSError:
     """Return the `OSError` subclass for an errno, worded by strerror."""
     return OSError(number, os.strerror(number), path)
+
+
+def inside(path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+    """Call a method of a mounted filesystem; its errors name `path`, which the caller knows."""
+    try:
+        return call(*arguments, **options)
+    except OSError as error:
+        raise os_error(error.errno or errno.EIO, path) from None
 
 
 def ends_in_dots(path: str) -> bool:
