@@ -42,9 +42,10 @@ if TYPE_CHECKING:
     from random import Random
     from types import ModuleType
 
-    from agentsandbox.kernel.fs.base import File, HostFolder, Mark, Mode
+    from agentsandbox.kernel.fs.base import File, Mark, Mode
     from agentsandbox.kernel.fs.changes import Change
     from agentsandbox.kernel.fs.handles import MemoryFile
+    from agentsandbox.kernel.fs.host_folders import HostFolder
     from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
     from agentsandbox.kernel.fs.trees import FrozenTree
 

@@ -16,7 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from agentsandbox.kernel.fs.base import FileSystem, HostFolder
+    from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.kernel.fs.host_folders import HostFolder
     from agentsandbox.kernel.fs.ownership import Ledger
     from agentsandbox.kernel.fs.trees import FrozenTree
 

@@ -29,7 +29,6 @@ from agentsandbox.shell.interpreter.state import (
     CallStack,
     Control,
     Descriptors,
-    Function,
     Invocation,
     JobTable,
     ProcessState,
@@ -220,6 +219,7 @@ class Shell:
         return str(max(level, 0))
 
     def _import_function(self, name: str, text: str) -> None:
+        from agentsandbox.shell.interpreter.frames import Function
         from agentsandbox.shell.syntax.nodes import FunctionDefinition
         from agentsandbox.shell.syntax.parser import parse
 
