@@ -29,9 +29,13 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.ends import child_status
 from agentsandbox.shell.interpreter.failures import command_failed
-from agentsandbox.shell.interpreter.side_effects import harmless_name, leaves_no_trace
 from agentsandbox.shell.interpreter.special_variables import PipelineStatus
-from agentsandbox.shell.interpreter.stages import announced, compile_stage
+from agentsandbox.shell.interpreter.stages import (
+    announced,
+    compile_stage,
+    harmless_name,
+    leaves_no_trace,
+)
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
     Command,

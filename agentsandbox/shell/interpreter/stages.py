@@ -1,5 +1,8 @@
-"""Commands as all that a process of its own runs: a subshell, a background job, a stage of a
+"""Commands that bash runs in a process of their own: subshells, background jobs, stages of a
 pipeline.
+
+Some of them change nothing in the shell, so that they need no copy of it: `harmless_name` decides
+what it can by the tree, and `leaves_no_trace` the rest when the command is known.
 
 Bash does not run the EXIT trap for everything that it forks, and counts some failures for the
 parent and not for the child; `compile_stage` knows these rules.
@@ -7,6 +10,8 @@ parent and not for the child; `compile_stage` knows these rules.
 
 from __future__ import annotations
 
+from agentsandbox.kernel.expressions import lazily
+from agentsandbox.shell.builtins import NAMES, PURE
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.ends import child_status
@@ -17,12 +22,53 @@ from agentsandbox.shell.syntax.nodes import (
     Redirection,
     SimpleCommand,
     Subshell,
+    Word,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.syntax.nodes import Command
+
+_EFFECTS = lazily(r"[$<>]\(|[`=]|\+\+|--|\?\}|:\?|RANDOM|BASHPID")
+
+
+def has_no_side_effects(source: str) -> bool:
+    """Whether the text of a word shows that its expansion only reads."""
+    return _EFFECTS.search(source) is None
+
+
+_IN_NAMES = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+"
+
+
+def harmless_name(command: Command) -> str:
+    """Return the name of a simple command whose words change nothing in the shell, else ""."""
+    if not isinstance(command, SimpleCommand) or command.assignments or not command.words:
+        return ""
+    name = command.words[0].source
+    words = command.words[1:]
+    if name.strip(_IN_NAMES) or not all(
+        isinstance(word, Word) and has_no_side_effects(word.source) for word in words
+    ):
+        return ""
+    if name == "printf" and words and words[0].source.lstrip("'\"\\")[:1] in ("-", "$", "`", "{"):
+        return ""  # -v assigns
+    return name if name in PURE or name not in NAMES else ""
+
+
+def leaves_no_trace(shell: Shell, name: str) -> bool:
+    """Whether a command needs no copy of the shell. The name must not be that of a function.
+
+    This imports an external command, as running it would do.
+    """
+    if name in PURE:
+        return True
+    machine = shell.machine
+    located = machine.located.get(name)
+    command = machine.commands.get(name) or (
+        machine.available.find(name) if located is None else located.tool
+    )
+    return command is not None and command.manners.pure
 
 
 @compiles(Subshell)
