@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
     from agentsandbox.sandbox import Sandbox, Snapshot
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillMetadata
+    from agentsandbox.stats import Stats
 
     __version__: str
 

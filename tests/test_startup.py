@@ -93,7 +93,8 @@ def test_a_first_echo_loads_few_modules_and_none_that_only_other_commands_need()
             "shell.interpreter.functions", "shell.interpreter.jobs",
             "shell.interpreter.last_commands", "shell.interpreter.listing_variables",
             "shell.interpreter.programs", "shell.interpreter.redirections",
-            "shell.interpreter.shapes", "shell.interpreter.simple", "shell.interpreter.subshells", "shell.interpreter.traps", "shell.syntax.lexer",
+            "shell.interpreter.shapes", "shell.interpreter.simple", "shell.interpreter.subshells",
+            "shell.interpreter.traps", "shell.syntax.lexer",
             "shell.syntax.parser", "shell.syntax.compound_nodes",
         )
     }  # fmt: skip

@@ -48,7 +48,7 @@ class Machine:
         "budget": HOST,
         "commands": HOST,
         "cpu_base": HOST,
-        "fifos": HOST,
+        "fifos": DERIVED,
         "fs": HOST,
         "hints": HOST,
         "history": KEPT,
