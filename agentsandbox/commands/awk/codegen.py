@@ -27,7 +27,6 @@ from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.expressions import Expressions
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, spelled
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
-from agentsandbox.commands.awk.values import FILE
 from agentsandbox.errors import LimitReached
 
 TYPE_CHECKING = False
@@ -54,7 +53,11 @@ TABLES = {"SYMTAB": "symbols", "FUNCTAB": "function_table"}
 
 
 class Compiled:
-    """A program ready to run: `lines[n]` is the awk line of line n of the generated source."""
+    """A program ready to run: `lines[n]` is the awk line of line n of the generated source.
+
+    `code` is that of the function `run`: each run of the program makes the function anew, with the
+    global names of that run.
+    """
 
     __slots__ = (
         "begin_file_line", "begin_line", "code", "last_line", "lines", "nests", "source",
@@ -87,10 +90,14 @@ class Compiled:
         ]
         """The pieces of the program, without their text."""
         self.warnings = warnings
+        defined: dict[str, Any] = {"__builtins__": {}}
         try:
-            self.code: CodeType = compile(source, FILE, "exec", dont_inherit=True)
+            # our own output: it holds text of the script only by repr(); `compile` would first
+            # make all classes of Python's syntax trees, which takes as long as importing awk
+            exec(source, defined)  # noqa: S102
         except (RecursionError, MemoryError, SyntaxError):
             raise AwkSyntaxError("error: program too complex") from None
+        self.code: CodeType = defined.pop("run").__code__
 
 
 def _end_line(rule: nodes.Rule) -> int:

@@ -11,7 +11,7 @@ from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, internal, pl
 from agentsandbox.commands.awk.modes import Mode
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
-from agentsandbox.commands.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile
+from agentsandbox.commands.awk.values import AwkFatal, AwkNext, AwkNextFile
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import bytewise, decode, encode
@@ -328,7 +328,7 @@ class _Run:
         """Return a message with the line of the program that an exception came from."""
         line = 0
         while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename == FILE:
+            if traceback.tb_frame.f_globals is self.rt.names:
                 line = self.compiled.lines[traceback.tb_lineno] or line
             traceback = traceback.tb_next
         return f"{self._place(line or 1)}{self.rt.place()}fatal: {message}"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import FunctionType
+
 from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.csv_input import csv_fields
 from agentsandbox.commands.awk.fields import matches
@@ -65,6 +67,8 @@ class Runtime(Input):
         self.key = self.conversions["key"]
         self._seed = 1.0
         self._random: RandomNumbers | None = None
+        self.names: dict[str, Any] = {}
+        """The global names of the compiled program; no other code has them."""
         self._choose_splitter()
 
     # running
@@ -102,10 +106,8 @@ class Runtime(Input):
         self.uses_terminator = "rt.RT" in compiled.source
         if "rt.channels" in compiled.source:
             self.use_channels()
-        names = namespace(self)
-        # our own compiler's output: it holds text of the script only by repr()
-        exec(compiled.code, names)  # noqa: S102
-        names["run"](self)
+        self.names = namespace(self)
+        FunctionType(compiled.code, self.names)(self)
 
     def use_channels(self) -> Channels:
         """Return the files and pipes, made when first needed."""

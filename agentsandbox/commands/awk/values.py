@@ -16,9 +16,6 @@ if TYPE_CHECKING:
 
     Value: TypeAlias = "float | str"
 
-FILE = "<awk>"
-"""The file name of generated code in tracebacks."""
-
 
 class Unset(float):
     """The value of a variable never set: 0 in arithmetic, "" as text."""
@@ -75,9 +72,7 @@ class AwkNextFile(BaseException):
     """`nextfile`, likewise."""
 
 
-_PREFIX = lazily(
-    r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII
-)
+_PREFIX = lazily(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
 _WHOLE = lazily(
     r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+",
     re.ASCII,
