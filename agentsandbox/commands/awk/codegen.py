@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.expressions import Expressions
+from agentsandbox.commands.awk.functions import makers, names_of
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, spelled
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
 from agentsandbox.errors import LimitReached
@@ -56,12 +57,12 @@ class Compiled:
     """A program ready to run: `lines[n]` is the awk line of line n of the generated source.
 
     `code` is that of the function `run`: each run of the program makes the function anew, with the
-    global names of that run.
+    global names of that run: `functions` make those that only some programs use.
     """
 
     __slots__ = (
-        "begin_file_line", "begin_line", "code", "last_line", "lines", "nests", "source",
-        "sources", "warnings",
+        "begin_file_line", "begin_line", "code", "functions", "last_line", "lines", "nests",
+        "source", "sources", "warnings",
     )  # fmt: skip
 
     def __init__(
@@ -98,6 +99,7 @@ class Compiled:
         except (RecursionError, MemoryError, SyntaxError):
             raise AwkSyntaxError("error: program too complex") from None
         self.code: CodeType = defined.pop("run").__code__
+        self.functions = makers(names_of(self.code))
 
 
 def _end_line(rule: nodes.Rule) -> int:
@@ -213,7 +215,7 @@ class _Generator(Expressions):
                 names = (
                     repr(tuple(map(spelled, self.program.functions))) if name == "FUNCTAB" else ""
                 )
-                self.emit(f"v_{name} = rt.{TABLES[name]}({names})")
+                self.emit(f"v_{name} = {TABLES[name]}({names})")
             elif name in SPECIAL_ARRAYS or ("", name) in self.scopes.arrays:
                 method = "numbered" if name in self.numbered else "array"
                 self.emit(f"v_{name} = rt.{method}({spelled(name)!r})")
@@ -229,7 +231,7 @@ class _Generator(Expressions):
             self.emit(f"y_{name} = {self.is_typed(name)}")
         for (source, replacement, every), number in self.substitutions.items():
             self.emit(
-                f"c{number} = rt.substituter(p{self.regexes[source]}, {replacement!r}, {every})"
+                f"c{number} = substituter(p{self.regexes[source]}, {replacement!r}, {every})"
             )
         for name in sorted(
             self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names

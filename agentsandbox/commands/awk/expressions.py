@@ -536,7 +536,7 @@ class Expressions:
         self.warns = True
         name = self.text(node.variable)
         codes = [self._argument(item, is_array=False) for item in node.arguments]
-        return f"rt.call_by_name({name}, [{', '.join(codes)}])"
+        return f"call_by_name({name}, [{', '.join(codes)}])"
 
     def _argument(self, expression: Expression, *, is_array: bool) -> str:
         """Return an argument of a function of the program."""

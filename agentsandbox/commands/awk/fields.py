@@ -60,7 +60,7 @@ class Fields(Meter):
         self.splitter: Callable[[str], list[str]] = split_words
         self.keeps_types = True
         self._patterns: dict[str, Pattern] = {}
-        self._splitters: dict[str, Callable[[str], list[str]]] = {}
+        self.splitters: dict[str, Callable[[str], list[str]]] = {}
         self._splitting = "FS"
         self._record = ""
         self._fields: list[str] | None = []
@@ -98,7 +98,7 @@ class Fields(Meter):
     # splitting
 
     def _choose_splitter(self) -> None:
-        self._splitters.clear()
+        self.splitters.clear()
         self.q, self.sep = False, None
         if self.csv:
             self.splitter = csv_fields
@@ -111,7 +111,7 @@ class Fields(Meter):
             separator = self.separator_text(self.FS)
             if not separator and self.mode.traditional:
                 separator = "\0"
-            self.splitter = self._splitter_of(separator, paragraphs=self.RS == "")
+            self.splitter = self.splitter_of(separator, paragraphs=self.RS == "")
             self.sep = self._plain_separator(separator)
 
     def separator_text(self, value: object) -> str:
@@ -127,7 +127,7 @@ class Fields(Meter):
             return separator
         return None
 
-    def _splitter_of(
+    def splitter_of(
         self, separator: str, *, paragraphs: bool = False
     ) -> Callable[[str], list[str]]:
         """Return the function that splits by FS or by the third argument of `split`.

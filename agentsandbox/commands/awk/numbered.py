@@ -170,8 +170,8 @@ class Numbered(Array):
     def names(self) -> Iterable[str]:
         return super().keys()
 
-    def walk(self, step: Callable[[int], None]) -> Iterable[str]:
-        return super().walk(step) if super().__len__() else map(str, self._numbers())
+    def ascending(self) -> Iterable[str] | None:
+        return None if super().__len__() else map(str, self._numbers())
 
 
 def numbered_arrays(scopes: Scopes) -> frozenset[str]:

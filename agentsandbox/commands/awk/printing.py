@@ -55,7 +55,7 @@ def formatted(compiler: Expressions, arguments: list[Expression]) -> str:
         if codes:
             return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
     values = "".join(compiler.value(argument) + ", " for argument in arguments[1:])
-    return f"rt.sprintf({compiler.text(template)}, ({values}))"
+    return f"sprintf({compiler.text(template)}, ({values}))"
 
 
 def _printed_by_format(

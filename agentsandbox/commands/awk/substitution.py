@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from re import Match
     from re import Pattern as RePattern
 
+    from agentsandbox.commands.awk.library import Library
     from agentsandbox.commands.awk.patterns import Pattern
     from agentsandbox.commands.awk.protocols import Run
     from agentsandbox.kernel.budget import Budget
@@ -31,11 +32,14 @@ _POSIX_PIECE = lazily(r"\\([&\\])|&|[^\\&]+|\\")
 _GROUP = lazily(r"\\([0-9])|\\(.?)|&|[^\\&]+", re.DOTALL)
 
 
-def substituter(rt: Run, pattern: Pattern, replacement: str, every: bool) -> Callable[[str], float]:
-    """Return `Runtime.substitute` for a constant pattern and a constant replacement."""
+def substituter(
+    library: Library, pattern: Pattern, replacement: str, every: bool
+) -> Callable[[str], float]:
+    """Return `Library.substitute` for a constant pattern and a constant replacement."""
+    rt = library.rt
 
     def general(text: str) -> float:
-        return rt.substitute(pattern, replacement, text, every)
+        return library.substitute(pattern, replacement, text, every)
 
     parts = _parts(replacement, rt.mode.posix)
     matches = [at for at, part in enumerate(parts) if part == 0]
