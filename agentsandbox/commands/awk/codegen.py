@@ -230,9 +230,7 @@ class _Generator(Expressions):
         for name in sorted(self.filled):
             self.emit(f"y_{name} = {self.is_typed(name)}")
         for (source, replacement, every), number in self.substitutions.items():
-            self.emit(
-                f"c{number} = substituter(p{self.regexes[source]}, {replacement!r}, {every})"
-            )
+            self.emit(f"c{number} = substituter(p{self.regexes[source]}, {replacement!r}, {every})")
         for name in sorted(
             self.scopes.names if self.scopes.changes_operands else self.operands & self.scopes.names
         ):

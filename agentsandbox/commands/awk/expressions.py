@@ -14,11 +14,9 @@ from math import copysign
 
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, place_of, spelled
-from agentsandbox.commands.awk.patterns import written_plainly
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.values import integral_text, parse_number
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -596,6 +594,9 @@ class Expressions:
 
     def _check_regex(self, node: nodes.Regex) -> None:
         """Refuse a constant that is no regular expression: an error of the program."""
+        from agentsandbox.commands.awk.patterns import written_plainly
+        from agentsandbox.kernel.regexps import RegexError, compile_posix
+
         try:
             compile_posix(written_plainly(node.source, self.mode), dialect="awk")
         except RegexError as error:

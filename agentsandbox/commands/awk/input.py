@@ -6,7 +6,6 @@ import errno
 from operator import length_hint
 
 from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.csv_input import RECORD_END, CsvSource
 from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.modes import EXTENSION_VARIABLES
@@ -274,6 +273,8 @@ class Input(Fields):
         self._block_start, self._block_size = 0.0, 0
         self.records = iter(())
         if self.csv:
+            from agentsandbox.commands.awk.csv_input import CsvSource
+
             source = CsvSource(source)
         self._reader = RecordReader(source, self.budget, bytewise=self.bytewise)
         if self.begin_file is not None:
@@ -282,6 +283,8 @@ class Input(Fields):
 
     def read_csv(self) -> None:
         """Read all input as comma-separated values."""
+        from agentsandbox.commands.awk.csv_input import RECORD_END
+
         self.csv = True
         self._separator = Separator(RECORD_END, self._compile)
         self._choose_splitter()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.commands.awk.csv_input import csv_fields
-from agentsandbox.commands.awk.fields import matches
+from agentsandbox.commands.awk.layouts import matches
 from agentsandbox.commands.awk.meter import ACCOUNTED
-from agentsandbox.commands.awk.patterns import Pattern
-from agentsandbox.commands.awk.records import split_text
+from agentsandbox.commands.awk.patterns import Pattern, split_text
 from agentsandbox.commands.awk.values import NUMBER_STARTS, AwkFatal, to_number
 from agentsandbox.kernel.expressions import lazily
 
@@ -37,9 +36,12 @@ if TYPE_CHECKING:
         def splitter_of(self, separator: str) -> Callable[[str], list[str]]: ...
         def use_channels(self) -> Channels: ...
 
+
 _NUMBERS = [str(number) for number in range(1, 65)]
 _PIECE = 4096
 _NO_CHARACTER = lazily("[\udc80-\udcff]")
+
+
 def _quoted(character: str) -> str:
     """Return a regular expression for one character."""
     return f"\\{character}" if character in "^$.[]|()*+?{}\\/" else character

@@ -3,12 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import (
-    AwkSyntaxError,
-    Source,
-    point_at,
-    spelled,
-)
+from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, spelled
 from agentsandbox.commands.awk.modes import DEFAULT, EXTENSIONS, Mode
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.terms import CONCAT, Terms
@@ -145,8 +140,7 @@ class _Parser(Terms):
         line = self.advance().line
         name, name_line = self.token.value, self.token.line
         if self.token.kind == "BUILTIN":
-            raise point_at(
-                self.source,
+            raise self.pointed(
                 self.token.position,
                 f"`{name}' is a built-in function, it cannot be redefined",
             )
@@ -226,7 +220,9 @@ class _Parser(Terms):
             if self.token.kind in ("}", "case", "default"):
                 return found
             if self.token.kind == "EOF":
-                raise self.unfinished()
+                from agentsandbox.commands.awk.syntax_errors import unfinished
+
+                raise unfinished(self)
             found.append(self.statement())
 
     def statement(self) -> Statement:
@@ -382,7 +378,7 @@ class _Parser(Terms):
     def return_statement(self) -> Statement:
         token = self.token
         if not self.in_function:
-            raise point_at(self.source, token.position, "`return' used outside function context")
+            raise self.pointed(token.position, "`return' used outside function context")
         self.advance()
         value = None if self.token.kind in (";", "NEWLINE", "}", "EOF") else self.expression()
         self.terminate()

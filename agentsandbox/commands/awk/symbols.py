@@ -132,6 +132,7 @@ class Symbols(_Table):
 
 def _symbols(rt: Runtime) -> Array:
     """Return SYMTAB with the variables of awk's own."""
+
     def variable(name: str) -> None:
         def read() -> Any:
             return rt.nf() if name == "NF" else getattr(rt, name)

@@ -7,18 +7,8 @@ inside a print list, and `command | getline` binds more loosely than what is bef
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import (
-    COMMENT,
-    OPERAND_ENDS,
-    AwkSyntaxError,
-    doubtful_escapes,
-    point_at,
-    spelled,
-    tokenize,
-)
+from agentsandbox.commands.awk.lexer import AwkSyntaxError, spelled, tokenize
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -115,48 +105,16 @@ class Terms:
         return self.advance()
 
     def unexpected(self) -> AwkSyntaxError:
-        message = "unexpected newline or end of string"
-        if self.token.error is not None:
-            return self.token.error
-        # what follows shows that it is no getline
-        if (
-            self.token.kind == "|"
-            and self.position
-            and self.tokens[self.position - 1].kind in OPERAND_ENDS
-        ):
-            self.advance()
-        if self.token.kind == "NEWLINE":
-            if self.token.value == COMMENT:
-                message = "syntax error"
-            return point_at(self.source, self.token.position, message, later=1)
-        if self.token.kind == "EOF":
-            last = [token for token in self.tokens if token.kind not in ("NEWLINE", "EOF")][-1:]
-            if last and last[0].kind in ("&&", "||", "?", ":"):
-                return self.ended(last[0].position, later=2)
-            return self.unfinished()
-        return point_at(self.source, self.token.position, "syntax error")
+        """Return the error at the current token."""
+        from agentsandbox.commands.awk.syntax_errors import unexpected
 
-    def ended(self, position: int, later: int = 0) -> AwkSyntaxError:
-        """Return the error of a program that ends too early; the caret is below `position`."""
-        message = "source files / command-line arguments must contain complete functions or rules"
-        shown = point_at(self.source, position, message, later).lines
-        return AwkSyntaxError(
-            re.sub(r"(?s)(:\d+: ).*", r"\1(END OF FILE)", shown[0], count=1), shown[1]
-        )
+        return unexpected(self)
 
-    def unfinished(self) -> AwkSyntaxError:
-        """Return the error of a program that ends inside a rule."""
-        last = self.tokens[self.position - 1]
-        if last.value == COMMENT:
-            return self.ended(last.position)
-        if self.source.name != "cmd. line":
-            place = f"{self.source.name}:{max(self.source.text.count(chr(10)), 1)}: "
-            return AwkSyntaxError(
-                f"{place}(END OF FILE)", f"{place}^ {self.ended(0).lines[1].partition('^ ')[2]}"
-            )
-        return point_at(
-            self.source, len(self.source.text.rstrip("\n")), "unexpected newline or end of string"
-        )
+    def pointed(self, position: int, message: str) -> AwkSyntaxError:
+        """Return the error that shows the line of `position` and a caret below it."""
+        from agentsandbox.commands.awk.syntax_errors import point_at
+
+        return point_at(self.source, position, message)
 
     def error(self, message: str, line: int | None = None) -> AwkSyntaxError:
         """Return an error at the current token, or on a line."""
@@ -384,6 +342,8 @@ class Terms:
         return nodes.Text(token.line, token.value)
 
     def regex(self) -> Expression:
+        from agentsandbox.commands.awk.literals import doubtful_escapes
+
         token = self.advance()
         for message in doubtful_escapes(token.value, self.mode):
             self.warn(message, token.line)
@@ -399,7 +359,7 @@ class Terms:
         arguments = self.arguments()
         if self.mode.traditional:
             message = "indirect function calls are a gawk extension"
-            raise point_at(self.source, self.token.position, message)
+            raise self.pointed(self.token.position, message)
         self.advance()
         return nodes.IndirectCall(token.line, variable, arguments)
 
@@ -495,19 +455,18 @@ class Terms:
         lowest, highest = _ARGUMENT_COUNTS[name]
         if not lowest <= len(arguments) <= highest:
             message = f"{len(arguments)} is invalid as number of arguments for {name}"
-            raise point_at(self.source, self.token.position, message)
+            raise self.pointed(self.token.position, message)
         if self.mode.traditional and (name, len(arguments)) in _EXTENDED_CALLS:
             which = "third" if name == "match" else "second"
             message = f"{name}: {which} argument is a gawk extension"
-            raise point_at(self.source, self.token.position, message)
+            raise self.pointed(self.token.position, message)
         place = _PATTERN_ARGUMENTS.get(name, _MANY)
         if place < len(arguments):
             arguments[place] = _as_pattern(arguments[place])
         if name == "index" and isinstance(arguments[1], nodes.Regex):
             raise self.error("fatal: index: regexp constant as second argument is not allowed")
         if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
-            raise point_at(
-                self.source,
+            raise self.pointed(
                 self.token.position,
                 f"{name} third parameter is not a changeable object",
             )
