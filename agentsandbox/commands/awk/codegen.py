@@ -119,7 +119,7 @@ def compile_program(
 
 
 class Generator(Expressions):
-    """The code of a program; `flow_codegen` and `function_codegen` have what not every one needs."""
+    """The code of a program; `flow_codegen` and `function_codegen` add to it."""
 
     def __init__(
         self, program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget
