@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.assignments import assigned
 from agentsandbox.commands.awk.expressions import RECORD, constant
-from agentsandbox.commands.awk.printing import formatted
+from agentsandbox.commands.awk.formatting import formatted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -24,10 +24,11 @@ traceback of an error leads to the place that its message names.
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.expressions import Expressions
+from agentsandbox.commands.awk.expressions import RECORD, Expressions
 from agentsandbox.commands.awk.functions import makers, names_of
 from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, spelled
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
+from agentsandbox.commands.awk.values import integral_text
 from agentsandbox.errors import LimitReached
 
 TYPE_CHECKING = False
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from types import CodeType
     from typing import Any
 
-    from agentsandbox.commands.awk.nodes import Program, Statement
+    from agentsandbox.commands.awk.nodes import Expression, Program, Statement
     from agentsandbox.kernel.budget import Budget
 
 MAX_INDENT = 90
@@ -389,9 +390,7 @@ class Generator(Expressions):
         self.effect(node.expression)
 
     def print_statement(self, node: nodes.Print) -> None:
-        from agentsandbox.commands.awk.printing import printed
-
-        text, bounded = printed(self, node)
+        text, bounded = self._printed(node)
         if not node.redirection:
             if bounded and not self.loop_depth and not self.function:
                 self.emit(f"emit({text})")
@@ -405,6 +404,41 @@ class Generator(Expressions):
             self.emit(f"rt.channels.write_both({word!r}, {destination}, {text})")
             return
         self.emit(f"rt.channels.write({node.redirection!r}, {destination}, {text})")
+
+    def _printed(self, node: nodes.Print) -> tuple[str, bool]:
+        """Return what a print statement writes, and whether record and program bound its length."""
+        bounded = all(map(self.bounded, node.arguments))
+        if node.formatted:
+            from agentsandbox.commands.awk.formatting import printed_by_format
+
+            return printed_by_format(self, node.arguments, bounded)
+        separator, end = ("' '", "'\\n'") if self.fixed_separators else ("rt.OFS", "rt.ORS")
+        codes: list[str] = []
+        for argument in node.arguments or [RECORD]:
+            code = self._print_text(argument)
+            codes += [separator, code] if codes else [code]
+        codes.append(end)
+        if len(codes) > 8:
+            joined = ", ".join(codes)
+            return (f"''.join(({joined}))" if bounded else f"join(({joined}))"), bounded
+        code = " + ".join(codes)
+        return (code if bounded or len(codes) == 2 else f"checked({code})"), bounded
+
+    def _print_text(self, expression: Expression) -> str:
+        """Return an item of `print`: numbers by OFMT."""
+        if isinstance(expression, nodes.Number):
+            text = integral_text(expression.value)
+            if text is not None:
+                return repr(text)
+        if (
+            self.is_condition(expression)
+            or isinstance(expression, nodes.Field)
+            or self.textual(expression)
+        ):
+            return self.text(expression)
+        if self.numeric(expression):
+            return f"printed_number({self.number(expression)})"
+        return f"printed({self.untyped(expression)})"
 
 
 _STATEMENTS: dict[type, Callable[[Generator, Any], None]] = {

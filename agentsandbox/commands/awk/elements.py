@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.values import (
     UNASSIGNED,
     UNSET,
+    Array,
     AwkFatal,
-    Boolean,
     Strnum,
     Typed,
     Unset,
@@ -21,6 +20,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.commands.awk.protocols import Run
+
+
+class Boolean(Strnum):
+    """What `mkbool` makes: a number, which `typeof` knows."""
+
+    __slots__ = ()
+
 
 _KINDS: dict[type, str] = {
     float: "number",

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 from agentsandbox.commands.awk import arithmetic, elements, texts
-from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.values import AwkFatal, to_number
+from agentsandbox.commands.awk.values import Array, AwkFatal, to_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import errno
 from operator import length_hint
 
-from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
 from agentsandbox.commands.awk.modes import EXTENSION_VARIABLES
 from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
 from agentsandbox.commands.awk.scopes import SPECIAL_NAMES
 from agentsandbox.commands.awk.values import (
+    Array,
     AwkFatal,
     AwkNextFile,
     Typed,

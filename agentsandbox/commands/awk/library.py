@@ -14,11 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
-    from agentsandbox.commands.awk.arrays import Array
     from agentsandbox.commands.awk.channels import Channels
     from agentsandbox.commands.awk.protocols import Run
     from agentsandbox.commands.awk.random_numbers import RandomNumbers
-    from agentsandbox.commands.awk.values import Value
+    from agentsandbox.commands.awk.values import Array, Value
 
     class Runtime(Run, Protocol):
         """A run of a program, as these functions use it."""

@@ -10,9 +10,8 @@ import math
 from itertools import chain
 
 from agentsandbox.commands.awk import flow_nodes, nodes
-from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, children
-from agentsandbox.commands.awk.values import UNSET
+from agentsandbox.commands.awk.values import UNSET, Array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,10 +10,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    from agentsandbox.commands.awk.arrays import Array
     from agentsandbox.commands.awk.modes import Mode
     from agentsandbox.commands.awk.records import RecordReader
-    from agentsandbox.commands.awk.values import Value
+    from agentsandbox.commands.awk.values import Array, Value
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.budget import Budget
 

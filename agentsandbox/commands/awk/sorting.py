@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from functools import cmp_to_key
 
-from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.values import AwkFatal, Strnum, to_number
+from agentsandbox.commands.awk.values import Array, AwkFatal, Strnum, to_number
 from agentsandbox.commands.awk.walks import walk_order
 
 TYPE_CHECKING = False

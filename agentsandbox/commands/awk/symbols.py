@@ -8,9 +8,8 @@ be read, assigned or deleted.
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.arrays import Array
 from agentsandbox.commands.awk.lexer import BUILTINS
-from agentsandbox.commands.awk.values import UNSET, AwkFatal
+from agentsandbox.commands.awk.values import UNSET, Array, AwkFatal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.values import AwkFatal, Typed
+from agentsandbox.commands.awk.values import Array, AwkFatal, Typed
 from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False

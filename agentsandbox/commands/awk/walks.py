@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Any
 
-    from agentsandbox.commands.awk.arrays import Array
     from agentsandbox.commands.awk.protocols import Run
+    from agentsandbox.commands.awk.values import Array
 
 ORDERED_UP_TO = 100_000
 """Elements above which an array is walked in the order of insertion."""
