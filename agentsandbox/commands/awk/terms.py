@@ -36,19 +36,6 @@ _OPERAND_STARTS = frozenset(
     )
 )  # fmt: skip
 _CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
-_MANY = 10_000
-_ARGUMENT_COUNTS = {
-    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3),
-    "patsplit": (2, 4),
-    "gsub": (2, 3), "gensub": (3, 4), "match": (2, 3), "sprintf": (0, _MANY), "sin": (1, 1),
-    "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1), "sqrt": (1, 1), "int": (1, 1),
-    "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
-    "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2),
-    "asort": (1, 3), "asorti": (1, 3), "and": (0, _MANY), "or": (0, _MANY), "xor": (0, _MANY),
-    "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1), "typeof": (1, 2),
-    "isarray": (1, 1), "mkbool": (1, 1), "bindtextdomain": (1, 2), "dcgettext": (1, 3),
-    "dcngettext": (1, 5),
-}  # fmt: skip
 
 
 class Terms:
@@ -235,7 +222,7 @@ class Terms:
                 self.advance()
                 if isinstance(left, nodes.Regex):
                     self.warn("regular expression on left of `~' or `!~' operator", token.line)
-                pattern = _as_pattern(self.binary(_COMPARE))
+                pattern = as_pattern(self.binary(_COMPARE))
                 left = nodes.Match(token.line, left, pattern, kind == "!~")
                 compared = False
             elif kind == "in" and minimum <= _IN:
@@ -353,15 +340,10 @@ class Terms:
         token = self.advance()
         return nodes.TypedRegex(token.line, token.value)
 
-    def indirect_call(self) -> Expression:
-        token = self.advance()
-        variable = self.variable(token)
-        arguments = self.arguments()
-        if self.mode.traditional:
-            message = "indirect function calls are a gawk extension"
-            raise self.pointed(self.token.position, message)
-        self.advance()
-        return nodes.IndirectCall(token.line, variable, arguments)
+    def call(self) -> Expression:
+        from agentsandbox.commands.awk.call_parser import READERS
+
+        return READERS[self.token.kind](self)
 
     def field(self) -> Expression:
         token = self.advance()
@@ -430,77 +412,18 @@ class Terms:
             return []
         return self.list_until(")")
 
-    def call(self) -> Expression:
-        token = self.advance()
-        if token.value in self.parameters:
-            message = f"attempt to use non-function `{spelled(token.value)}' in function call"
-            self.complaints += self.error(f"error: {message}", token.line).lines
-        arguments = self.arguments()
-        for number, argument in enumerate(arguments, 1):
-            if isinstance(argument, nodes.Regex):
-                self.warn(
-                    f"regexp constant for parameter #{number} yields boolean value", self.token.line
-                )
-        self.advance()
-        return nodes.UserCall(token.line, token.value, arguments)
 
-    def builtin(self) -> Expression:
-        token = self.advance()
-        name = token.value
-        if self.token.kind != "(":
-            if name != "length":
-                raise self.unexpected()
-            return nodes.Call(token.line, name, [])
-        arguments = self.arguments()
-        lowest, highest = _ARGUMENT_COUNTS[name]
-        if not lowest <= len(arguments) <= highest:
-            message = f"{len(arguments)} is invalid as number of arguments for {name}"
-            raise self.pointed(self.token.position, message)
-        if self.mode.traditional and (name, len(arguments)) in _EXTENDED_CALLS:
-            which = "third" if name == "match" else "second"
-            message = f"{name}: {which} argument is a gawk extension"
-            raise self.pointed(self.token.position, message)
-        place = _PATTERN_ARGUMENTS.get(name, _MANY)
-        if place < len(arguments):
-            arguments[place] = _as_pattern(arguments[place])
-        if name == "index" and isinstance(arguments[1], nodes.Regex):
-            raise self.error("fatal: index: regexp constant as second argument is not allowed")
-        if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
-            raise self.pointed(
-                self.token.position,
-                f"{name} third parameter is not a changeable object",
-            )
-        self.advance()
-        return nodes.Call(token.line, name, arguments)
-
-
-_EXTENDED_CALLS = frozenset((("match", 3), ("close", 2)))
-_PATTERN_ARGUMENTS = {"sub": 0, "gsub": 0, "gensub": 0, "match": 1, "split": 2, "patsplit": 2}
-"""Which argument of a function is a regular expression."""
-
-
-def _as_pattern(expression: Expression) -> Expression:
+def as_pattern(expression: Expression) -> Expression:
     """Return an expression where a regular expression is needed: `@/…/` is `/…/` there."""
     if isinstance(expression, nodes.TypedRegex):
         return nodes.Regex(expression.line, expression.source)
     return expression
 
 
-def _is_changeable(expression: Expression) -> bool:
-    """Whether it can be assigned to, or is a constant, which gawk accepts too."""
-    if isinstance(expression, nodes.Binary):
-        return isinstance(expression.left, nodes.Number) and isinstance(
-            expression.right, nodes.Number
-        )
-    if isinstance(expression, nodes.Concat):
-        return all(isinstance(part, nodes.Text) for part in expression.parts)
-    return isinstance(expression, (nodes.Name, nodes.Index, nodes.Field, nodes.Number, nodes.Text))
-
-
 _OPERAND: dict[str, Callable[[Terms], Expression]] = {
     "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name_or_index,
     "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis,
-    "getline": Terms.getline, "TYPED": Terms.typed_regex, "INDIRECT": Terms.indirect_call,
-    "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed,
+    "getline": Terms.getline, "TYPED": Terms.typed_regex, "INDIRECT": Terms.call,
+    "CALL": Terms.call, "BUILTIN": Terms.call, "-": Terms.signed,
     "+": Terms.signed, "!": Terms.signed,
 }  # fmt: skip
