@@ -35,6 +35,8 @@ _OPERAND_STARTS = frozenset(
         "-", "+", "++", "--",
     )
 )  # fmt: skip
+_CALLS = frozenset(("CALL", "INDIRECT", "BUILTIN"))
+"""The tokens that begin what `call_parser` reads."""
 _CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
 
 
@@ -308,7 +310,12 @@ class Terms:
         return operand
 
     def operand(self) -> Expression:
-        method = _OPERAND.get(self.token.kind)
+        kind = self.token.kind
+        method = _OPERAND.get(kind)
+        if kind in _CALLS:
+            from agentsandbox.commands.awk.call_parser import READERS
+
+            method = READERS[kind]
         if method is None:
             raise self.unexpected()
         return method(self)
@@ -339,11 +346,6 @@ class Terms:
     def typed_regex(self) -> Expression:
         token = self.advance()
         return nodes.TypedRegex(token.line, token.value)
-
-    def call(self) -> Expression:
-        from agentsandbox.commands.awk.call_parser import READERS
-
-        return READERS[self.token.kind](self)
 
     def field(self) -> Expression:
         token = self.advance()
@@ -423,7 +425,6 @@ def as_pattern(expression: Expression) -> Expression:
 _OPERAND: dict[str, Callable[[Terms], Expression]] = {
     "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name_or_index,
     "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis,
-    "getline": Terms.getline, "TYPED": Terms.typed_regex, "INDIRECT": Terms.call,
-    "CALL": Terms.call, "BUILTIN": Terms.call, "-": Terms.signed,
+    "getline": Terms.getline, "TYPED": Terms.typed_regex, "-": Terms.signed,
     "+": Terms.signed, "!": Terms.signed,
 }  # fmt: skip
