@@ -19,9 +19,9 @@ import pytest
 from agentsandbox import Sandbox
 from agentsandbox.commands.awk.codegen import Compiled, compile_program
 from agentsandbox.commands.awk.functions import GROUPS, makers, namespace
-from agentsandbox.commands.awk.lexer import BUILTINS, KEYWORDS, AwkSyntaxError, Source
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
+from agentsandbox.commands.awk.tokens import BUILTINS, KEYWORDS, AwkSyntaxError, Source
 from agentsandbox.kernel.budget import Budget
 
 ROOT = Path(__file__).parents[1]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import spelled
 from agentsandbox.commands.awk.terms import as_pattern
+from agentsandbox.commands.awk.tokens import spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

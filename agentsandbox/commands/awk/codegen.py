@@ -26,8 +26,8 @@ from __future__ import annotations
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.expressions import RECORD, Expressions
 from agentsandbox.commands.awk.functions import makers, names_of
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, spelled
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES, Scopes
+from agentsandbox.commands.awk.tokens import AwkSyntaxError, Source, spelled
 from agentsandbox.commands.awk.values import integral_text
 from agentsandbox.errors import LimitReached
 
@@ -40,10 +40,6 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.nodes import Expression, Program, Statement
     from agentsandbox.kernel.budget import Budget
 
-MAX_INDENT = 90
-MAX_LENGTH = 1 << 19
-"""Characters of Python for one program: compiling them is a single call that nothing can
-interrupt."""
 _SECONDS = 1e-6
 """Seconds that compiling takes for each of them, at most."""
 
@@ -126,41 +122,7 @@ class Generator(Expressions):
         self, program: Program, assigned: frozenset[str], operands: frozenset[str], budget: Budget
     ) -> None:
         super().__init__(Scopes(program, assigned, budget), program.sources)
-        self.program = program
         self.operands = operands
-        self.nothing = "UNASSIGNED" if self.scopes.asks_types else "UNSET"
-        """The value of a function that returns none."""
-        self.output: list[tuple[int, str, int]] = []  # indentation, text, awk line
-        self.indent = 1
-        self.length = 0
-        self.blocks = 0
-        self.continues: list[Callable[[], None]] = []
-        self.breaks_switch: list[bool] = []
-        self.in_main = False
-        self.uses_exceptions = False
-
-    # output
-
-    def emit(self, text: str) -> None:
-        self.length += len(text) + self.indent
-        if self.length > MAX_LENGTH:
-            raise AwkSyntaxError("error: program too large")
-        self.output.append((self.indent, text, self.line))
-
-    def deeper(self) -> None:
-        self.indent += 1
-        if self.indent > MAX_INDENT:
-            raise AwkSyntaxError("error: program nested too deeply")
-
-    def shallower(self) -> None:
-        self.indent -= 1
-
-    def captured(self, emit: Callable[[], None]) -> list[tuple[int, str, int]]:
-        """Return what `emit` writes."""
-        saved, self.output = self.output, []
-        emit()
-        result, self.output = self.output, saved
-        return result
 
     # what few programs have is compiled by modules that are loaded when they are needed
 
@@ -364,10 +326,6 @@ class Generator(Expressions):
             self.shallower()
 
     # statements
-
-    def statements(self, statements: list[Statement]) -> None:
-        for statement in statements:
-            self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
         line = self.line = statement.line

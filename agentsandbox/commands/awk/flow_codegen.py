@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from agentsandbox.commands.awk import flow_nodes, nodes
-from agentsandbox.commands.awk.lexer import AwkSyntaxError
+from agentsandbox.commands.awk.tokens import AwkSyntaxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from agentsandbox.commands.awk.codegen import Generator
+    from agentsandbox.commands.awk.expressions import Expressions
     from agentsandbox.commands.awk.nodes import Statement
 
 MAX_BLOCKS = 17
 """Loops within loops: CPython allows 20 blocks, and the main loop and its `try` are two."""
 
 
-def if_statement(generator: Generator, node: flow_nodes.If) -> None:
+def if_statement(generator: Expressions, node: flow_nodes.If) -> None:
     word = "if"
     while True:
         generator.emit(f"{word} {generator.condition(node.condition)}:")
@@ -32,7 +32,7 @@ def if_statement(generator: Generator, node: flow_nodes.If) -> None:
     _emit_body(generator, node.no)
 
 
-def _emit_body(generator: Generator, statement: Statement) -> None:
+def _emit_body(generator: Expressions, statement: Statement) -> None:
     """Emit an indented block."""
     generator.deeper()
     generator.statement(statement)
@@ -40,31 +40,31 @@ def _emit_body(generator: Generator, statement: Statement) -> None:
     generator.shallower()
 
 
-def _enter_loop(generator: Generator) -> None:
+def _enter_loop(generator: Expressions) -> None:
     generator.blocks += 1
     if generator.blocks > MAX_BLOCKS:
         raise AwkSyntaxError("error: loops nested too deeply")
     generator.loop_depth += 1
 
 
-def _leave_loop(generator: Generator) -> None:
+def _leave_loop(generator: Expressions) -> None:
     generator.blocks -= 1
     generator.loop_depth -= 1
 
 
-def _tick(generator: Generator) -> None:
+def _tick(generator: Expressions) -> None:
     generator.emit("k -= 1")
     generator.emit("if k < 0: k = rt.tick()")
 
 
-def while_statement(generator: Generator, node: flow_nodes.While) -> None:
+def while_statement(generator: Expressions, node: flow_nodes.While) -> None:
     _enter_loop(generator)
     generator.emit(f"while {generator.condition(node.condition)}:")
     _loop(generator, node.body, lambda: generator.emit("continue"), lambda: None)
 
 
 def _loop(
-    generator: Generator,
+    generator: Expressions,
     body: Statement,
     on_continue: Callable[[], None],
     at_end: Callable[[], None],
@@ -81,7 +81,7 @@ def _loop(
     _leave_loop(generator)
 
 
-def do_statement(generator: Generator, node: flow_nodes.DoWhile) -> None:
+def do_statement(generator: Expressions, node: flow_nodes.DoWhile) -> None:
     def test() -> None:
         generator.line = node.condition.line
         generator.emit(f"if not {generator.condition(node.condition)}: break")
@@ -95,7 +95,7 @@ def do_statement(generator: Generator, node: flow_nodes.DoWhile) -> None:
     _loop(generator, node.body, on_continue, test)
 
 
-def for_statement(generator: Generator, node: flow_nodes.For) -> None:
+def for_statement(generator: Expressions, node: flow_nodes.For) -> None:
     if node.start is not None:
         generator.statement(node.start)
 
@@ -121,7 +121,7 @@ def for_statement(generator: Generator, node: flow_nodes.For) -> None:
 
 
 def _field_loop(
-    generator: Generator,
+    generator: Expressions,
     body: Statement,
     variable: nodes.Name,
     first: int,
@@ -151,7 +151,7 @@ def _field_loop(
     del generator.loop_fields[key]
 
 
-def for_in_statement(generator: Generator, node: flow_nodes.ForIn) -> None:
+def for_in_statement(generator: Expressions, node: flow_nodes.ForIn) -> None:
     array = generator.array_code(node.array)
     _enter_loop(generator)
     variable = node.variable
@@ -165,7 +165,7 @@ def for_in_statement(generator: Generator, node: flow_nodes.ForIn) -> None:
     _loop(generator, node.body, lambda: generator.emit("continue"), lambda: None)
 
 
-def switch_statement(generator: Generator, node: flow_nodes.Switch) -> None:
+def switch_statement(generator: Expressions, node: flow_nodes.Switch) -> None:
     """Find the number of the case, then run a loop once, which `break` leaves."""
     subject, matched, again = generator.temporary(), generator.temporary(), generator.temporary()
     generator.emit(f"{subject} = {generator.value(node.subject)}")
@@ -208,7 +208,7 @@ def switch_statement(generator: Generator, node: flow_nodes.Switch) -> None:
         generator.shallower()
 
 
-def jump(generator: Generator, node: flow_nodes.Jump) -> None:
+def jump(generator: Expressions, node: flow_nodes.Jump) -> None:
     if node.kind == "break":
         generator.emit("break")
     elif node.kind == "continue":
@@ -222,19 +222,19 @@ def jump(generator: Generator, node: flow_nodes.Jump) -> None:
         generator.emit("rt.skip_file(); break")
 
 
-def return_statement(generator: Generator, node: flow_nodes.Return) -> None:
+def return_statement(generator: Expressions, node: flow_nodes.Return) -> None:
     generator.emit(
         f"return {generator.value(node.value) if node.value is not None else generator.nothing}"
     )
 
 
-def exit_statement(generator: Generator, node: flow_nodes.Exit) -> None:
+def exit_statement(generator: Expressions, node: flow_nodes.Exit) -> None:
     if node.status is not None:
         generator.emit(f"rt.set_status({generator.number(node.status)})")
     generator.emit("raise AwkExit")
 
 
-def delete_statement(generator: Generator, node: flow_nodes.Delete) -> None:
+def delete_statement(generator: Expressions, node: flow_nodes.Delete) -> None:
     target = node.target
     if isinstance(target, nodes.Name):
         generator.emit(f"{generator.array_code(target)}.forget_all()")
@@ -242,7 +242,7 @@ def delete_statement(generator: Generator, node: flow_nodes.Delete) -> None:
         generator.emit(f"{generator.array_code(target.base)}.forget({generator.subscript(target)})")
 
 
-STATEMENTS: dict[type, Callable[[Generator, Any], None]] = {
+STATEMENTS: dict[type, Callable[[Expressions, Any], None]] = {
     flow_nodes.If: if_statement,
     flow_nodes.While: while_statement,
     flow_nodes.DoWhile: do_statement,

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.commands.awk.nodes import Expression, Statement
-    from agentsandbox.commands.awk.parser import Parser
+    from agentsandbox.commands.awk.terms import Terms
 
 
-def if_statement(parser: Parser) -> Statement:
+def if_statement(parser: Terms) -> Statement:
     line = parser.advance().line
     parser.expect("(")
     condition = parser.expression()
@@ -29,7 +29,7 @@ def if_statement(parser: Parser) -> Statement:
     return flow_nodes.If(line, condition, yes, _read_body(parser))
 
 
-def _read_body(parser: Parser) -> Statement:
+def _read_body(parser: Terms) -> Statement:
     """Read the statement behind a condition, which may be on the next line, or empty."""
     parser.newlines()
     if parser.token.kind == ";":
@@ -39,7 +39,7 @@ def _read_body(parser: Parser) -> Statement:
     return parser.statement()
 
 
-def while_statement(parser: Parser) -> Statement:
+def while_statement(parser: Terms) -> Statement:
     line = parser.advance().line
     parser.expect("(")
     condition = parser.expression()
@@ -47,14 +47,14 @@ def while_statement(parser: Parser) -> Statement:
     return flow_nodes.While(line, condition, _loop_body(parser))
 
 
-def _loop_body(parser: Parser) -> Statement:
+def _loop_body(parser: Terms) -> Statement:
     parser.in_loop += 1
     body = _read_body(parser)
     parser.in_loop -= 1
     return body
 
 
-def do_statement(parser: Parser) -> Statement:
+def do_statement(parser: Terms) -> Statement:
     line = parser.advance().line
     body = _loop_body(parser)
     while parser.token.kind in ("NEWLINE", ";"):
@@ -67,7 +67,7 @@ def do_statement(parser: Parser) -> Statement:
     return flow_nodes.DoWhile(line, body, condition)
 
 
-def for_statement(parser: Parser) -> Statement:
+def for_statement(parser: Terms) -> Statement:
     line = parser.advance().line
     parser.expect("(")
     if parser.token.kind == "NAME" and parser.peek().kind == "in" and parser.peek(2).kind == "NAME":
@@ -91,7 +91,7 @@ def for_statement(parser: Parser) -> Statement:
     return flow_nodes.For(line, start, condition, step, _loop_body(parser))
 
 
-def switch_statement(parser: Parser) -> Statement:
+def switch_statement(parser: Terms) -> Statement:
     line = parser.advance().line
     parser.expect("(")
     subject = parser.expression()
@@ -118,7 +118,7 @@ def switch_statement(parser: Parser) -> Statement:
     return flow_nodes.Switch(line, subject, cases)
 
 
-def _case_value(parser: Parser) -> Expression:
+def _case_value(parser: Terms) -> Expression:
     token = parser.token
     if token.kind in ("-", "+") and parser.peek().kind == "NUMBER":
         parser.advance()
@@ -130,7 +130,7 @@ def _case_value(parser: Parser) -> Expression:
     return parser.operand()
 
 
-def jump(parser: Parser) -> Statement:
+def jump(parser: Terms) -> Statement:
     token = parser.advance()
     kind = token.kind
     if kind == "break" and not (parser.in_loop or parser.in_switch):
@@ -149,7 +149,7 @@ def jump(parser: Parser) -> Statement:
     return flow_nodes.Jump(token.line, kind)
 
 
-def return_statement(parser: Parser) -> Statement:
+def return_statement(parser: Terms) -> Statement:
     token = parser.token
     if not parser.in_function:
         raise parser.pointed(token.position, "`return' used outside function context")
@@ -159,14 +159,14 @@ def return_statement(parser: Parser) -> Statement:
     return flow_nodes.Return(token.line, value)
 
 
-def exit_statement(parser: Parser) -> Statement:
+def exit_statement(parser: Terms) -> Statement:
     line = parser.advance().line
     value = None if parser.token.kind in (";", "NEWLINE", "}", "EOF") else parser.expression()
     parser.terminate()
     return flow_nodes.Exit(line, value)
 
 
-def delete(parser: Parser) -> Statement:
+def delete(parser: Terms) -> Statement:
     line = parser.advance().line
     if parser.token.kind == "(":
         if parser.mode.traditional:
@@ -186,7 +186,7 @@ def delete(parser: Parser) -> Statement:
     return flow_nodes.Delete(line, target)
 
 
-STATEMENTS: dict[str, Callable[[Parser], Statement]] = {
+STATEMENTS: dict[str, Callable[[Terms], Statement]] = {
     "if": if_statement, "while": while_statement, "do": do_statement, "for": for_statement,
     "switch": switch_statement, "return": return_statement, "exit": exit_statement,
     **dict.fromkeys(("break", "continue", "next", "nextfile"), jump),

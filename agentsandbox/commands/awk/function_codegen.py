@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.lexer import spelled
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
+from agentsandbox.commands.awk.tokens import spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands.awk import nodes
-    from agentsandbox.commands.awk.codegen import Generator
+    from agentsandbox.commands.awk.expressions import Expressions
     from agentsandbox.commands.awk.nodes import Statement
 
 
-def functions(generator: Generator) -> None:
+def functions(generator: Expressions) -> None:
     for function in generator.program.functions.values():
         _function(generator, function)
     for function in generator.program.functions.values():
@@ -23,7 +23,7 @@ def functions(generator: Generator) -> None:
         generator.emit(f"rt.functions[{spelled(function.name)!r}] = (f_{function.name}, {kinds!r})")
 
 
-def _function(generator: Generator, function: nodes.Function) -> None:
+def _function(generator: Expressions, function: nodes.Function) -> None:
     generator.function = function.name
     generator.line = function.line
     saved = generator.hoisted
@@ -60,7 +60,7 @@ def _function(generator: Generator, function: nodes.Function) -> None:
     generator.function = ""
 
 
-def hook(generator: Generator, name: str, actions: list[list[Statement]]) -> None:
+def hook(generator: Expressions, name: str, actions: list[list[Statement]]) -> None:
     generator.indent += 1
     saved, generator.hoisted = generator.hoisted, []
 
@@ -82,7 +82,7 @@ def hook(generator: Generator, name: str, actions: list[list[Statement]]) -> Non
     generator.emit(f"rt.{name} = {name}")
 
 
-def symbols(generator: Generator) -> None:
+def symbols(generator: Expressions) -> None:
     """Make the elements of SYMTAB."""
     for name in sorted(generator.scopes.names - SPECIAL_NAMES - SPECIAL_ARRAYS):
         generator.budget.step()

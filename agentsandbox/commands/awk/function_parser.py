@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import spelled
 from agentsandbox.commands.awk.modes import EXTENSIONS
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
+from agentsandbox.commands.awk.tokens import spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.awk.parser import Parser
+    from agentsandbox.commands.awk.terms import Terms
 
 
-def function(parser: Parser) -> None:
+def function(parser: Terms) -> None:
     line = parser.advance().line
     name, name_line = parser.token.value, parser.token.line
     if parser.token.kind == "BUILTIN":
@@ -38,7 +38,7 @@ def function(parser: Parser) -> None:
     parser.in_function = False
 
 
-def _read_parameters(parser: Parser, function: str) -> dict[str, int]:
+def _read_parameters(parser: Terms, function: str) -> dict[str, int]:
     """Read the parameters up to their closing parenthesis; return the place of each."""
     parameters: dict[str, int] = {}
     position = 0
@@ -69,7 +69,7 @@ def _read_parameters(parser: Parser, function: str) -> dict[str, int]:
     return parameters
 
 
-def _shadow(parser: Parser, parameters: dict[str, int]) -> None:
+def _shadow(parser: Terms, parameters: dict[str, int]) -> None:
     """Take the names of functions that are parameters for names, up to the function's end."""
     if EXTENSIONS.isdisjoint(parameters):
         return

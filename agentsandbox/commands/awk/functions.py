@@ -138,12 +138,12 @@ GROUPS = {
         "call_by_name gensub index match mktime patsplit rand sort sound split_apart split_into"
         " sprintf srand strftime substitute substituter systime".split()
     ),
+    "sorting": frozenset(("walk",)),
     "symbols": frozenset(("function_table", "symbols")),
     "texts": frozenset(
         "checked integer_text join length_of lower one_text real_text same_type substr translated"
         " upper".split()
     ),
-    "walks": frozenset(("walk",)),
 }
 """The names that each of these modules has for programs."""
 
@@ -181,7 +181,7 @@ def _maker(group: str) -> Maker:
     elif group == "texts":
         from agentsandbox.commands.awk.texts import functions
     else:
-        from agentsandbox.commands.awk.walks import functions
+        from agentsandbox.commands.awk.sorting import functions
     return functions
 
 

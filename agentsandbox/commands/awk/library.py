@@ -218,7 +218,10 @@ class Library:
         """Return `substitute` for a constant pattern and a constant replacement."""
         from agentsandbox.commands.awk.substitution import substituter
 
-        return substituter(self, pattern, replacement, every)
+        def general(text: str) -> float:
+            return self.substitute(pattern, replacement, text, every)
+
+        return substituter(self.rt, pattern, replacement, every, general)
 
     def gensub(self, pattern: Pattern, replacement: str, how: Value, text: str) -> str:
         """`gensub`."""

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, unescape
 from agentsandbox.commands.awk.modes import DEFAULT
 from agentsandbox.commands.awk.syntax_errors import point_at
+from agentsandbox.commands.awk.tokens import AwkSyntaxError
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode, encode
 
@@ -14,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.commands.awk.lexer import Lexer
     from agentsandbox.commands.awk.modes import Mode
+    from agentsandbox.commands.awk.tokens import Lexer
 
 _ESCAPES = {
     "n": "\n",
@@ -48,9 +48,9 @@ def read_string(lexer: Lexer, start: int) -> bool:
         message = "fatal: POSIX does not allow physical newlines in string values"
         place = lexer.source.place(lexer.line)
         return lexer.fail(start, AwkSyntaxError(f"{place}: {message}"))
-    value = unescape(
-        lexer.text[start + 1 : stop], lambda message: lexer.warn(message, line), lexer.mode
-    )
+    value = lexer.text[start + 1 : stop]
+    if "\\" in value:
+        value = without_escapes(value, lambda message: lexer.warn(message, line), lexer.mode)
     lexer.add("STRING", value, start)
     lexer.line = line
     lexer.position = stop + 1

@@ -69,4 +69,4 @@ def conversions_of(mode: Mode) -> dict[str, Callable[..., Any]]:
         }
     from agentsandbox.commands.awk.number_modes import conversions
 
-    return conversions(mode)
+    return conversions(posix=mode.posix)

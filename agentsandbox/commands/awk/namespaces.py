@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.awk.lexer import (
+from agentsandbox.commands.awk.literals import read_regex
+from agentsandbox.commands.awk.modes import EXTENSION_WORDS, EXTENSIONS
+from agentsandbox.commands.awk.syntax_errors import point_at
+from agentsandbox.commands.awk.tokens import (
     COLONS,
     KEYWORDS,
     AwkSyntaxError,
     internal,
     kind_of_name,
 )
-from agentsandbox.commands.awk.literals import read_regex
-from agentsandbox.commands.awk.modes import EXTENSION_WORDS, EXTENSIONS
-from agentsandbox.commands.awk.syntax_errors import point_at
 from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.awk.lexer import Lexer
+    from agentsandbox.commands.awk.tokens import Lexer
 
 _DIRECTIVE = lazily(r"@(?:/|[A-Za-z_][A-Za-z_0-9]*(?:::[A-Za-z_][A-Za-z_0-9]*)?|)")
 _NAMESPACE = lazily(r'@namespace[ \t]*+"([^"\n]*+)"')

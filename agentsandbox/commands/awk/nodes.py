@@ -6,30 +6,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from agentsandbox.commands.awk.flow_nodes import (
-        Delete,
-        DoWhile,
-        Exit,
-        For,
-        ForIn,
-        If,
-        Jump,
-        Return,
-        Switch,
-        While,
-    )
-    from agentsandbox.commands.awk.lexer import Source
     from agentsandbox.commands.awk.modes import Mode
+    from agentsandbox.commands.awk.tokens import Source
 
     Expression: TypeAlias = (
         "Number | Text | Regex | TypedRegex | IndirectCall"
         " | Name | Index | Field | Assign | Ternary | Binary | Unary | Step"
         " | Concat | Match | Membership | Call | UserCall | Getline | Grouping | Parenthesized"
     )
-    Statement: TypeAlias = (
-        "Print | ExpressionStatement | If | While | DoWhile | For | ForIn | Switch | Block"
-        " | Delete | Jump | Return | Exit"
-    )
+    Statement: TypeAlias = "Node"
 
 
 class Node:

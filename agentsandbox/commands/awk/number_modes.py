@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from agentsandbox.commands.awk.modes import Mode
-
 _BLANKS = " \t\n\r\f\v"
 _HEXADECIMAL = lazily(
     r"[+-]?0[xX](?:([0-9a-fA-F]++)(?:\.([0-9a-fA-F]*+))?|\.([0-9a-fA-F]++))"
@@ -67,9 +65,9 @@ def _non_decimal_number(text: str) -> tuple[float, int]:
     return float(int(digits, base)) if len(digits) < 250 else math.inf, found.end()
 
 
-def conversions(mode: Mode) -> dict[str, Callable[..., Any]]:
-    """Return the conversions of a mode that reads such numbers."""
-    parse = _posix_number if mode.posix else _non_decimal_number
+def conversions(*, posix: bool) -> dict[str, Callable[..., Any]]:
+    """Return the conversions of a mode that reads such numbers: `--posix`, or the other one."""
+    parse = _posix_number if posix else _non_decimal_number
 
     def looks(text: str) -> Any:
         bare = text.strip(_BLANKS)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source
 from agentsandbox.commands.awk.modes import DEFAULT, Mode
 from agentsandbox.commands.awk.terms import CONCAT, Terms
+from agentsandbox.commands.awk.tokens import AwkSyntaxError, Source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,10 +57,21 @@ class Parser(Terms):
     ) -> None:
         super().__init__(source, warn, program.functions, budget, program.mode)
         self.rules = program.rules
-        self.in_loop = 0
-        self.in_switch = 0
-        self.in_function = False
-        self.rule_kind = ""
+
+    def unexpected(self) -> AwkSyntaxError:
+        from agentsandbox.commands.awk.syntax_errors import unexpected
+
+        return unexpected(self)
+
+    def pointed(self, position: int, message: str) -> AwkSyntaxError:
+        from agentsandbox.commands.awk.syntax_errors import point_at
+
+        return point_at(self.source, position, message)
+
+    def call_reader(self) -> Callable[[Terms], Expression]:
+        from agentsandbox.commands.awk.call_parser import READERS
+
+        return READERS[self.token.kind]
 
     # rules
 

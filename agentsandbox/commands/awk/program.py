@@ -6,10 +6,11 @@ import re
 from functools import lru_cache
 
 from agentsandbox.commands.awk.codegen import Compiled, compile_program
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, internal, place_of, unescape
+from agentsandbox.commands.awk.lexer import unescape
 from agentsandbox.commands.awk.modes import Mode
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
+from agentsandbox.commands.awk.tokens import AwkSyntaxError, Source, internal, place_of
 from agentsandbox.commands.awk.values import AwkFatal, AwkNext, AwkNextFile
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.kernel.expressions import lazily

@@ -10,7 +10,7 @@ text when it is assigned a variable that does.
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import AwkSyntaxError
+from agentsandbox.commands.awk.tokens import AwkSyntaxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

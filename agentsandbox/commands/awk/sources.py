@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 
-from agentsandbox.commands.awk.lexer import Source
+from agentsandbox.commands.awk.tokens import Source
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import decode

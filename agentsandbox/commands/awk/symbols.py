@@ -8,7 +8,7 @@ be read, assigned or deleted.
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.lexer import BUILTINS
+from agentsandbox.commands.awk.tokens import BUILTINS
 from agentsandbox.commands.awk.values import UNSET, Array, AwkFatal
 
 TYPE_CHECKING = False

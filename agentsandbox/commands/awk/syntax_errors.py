@@ -4,13 +4,24 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.commands.awk.lexer import COMMENT, OPERAND_ENDS, AwkSyntaxError
+from agentsandbox.commands.awk.tokens import COMMENT, OPERAND_ENDS, AwkSyntaxError
 from agentsandbox.kernel.streams import decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.awk.lexer import Source
-    from agentsandbox.commands.awk.terms import Terms
+    from typing import Protocol
+
+    from agentsandbox.commands.awk.tokens import Source, Token
+
+    class Terms(Protocol):
+        """The grammar and the place that it has come to."""
+
+        position: int
+        source: Source
+        token: Token
+        tokens: list[Token]
+
+        def advance(self) -> Token: ...
 
 
 def point_at(source: Source, position: int, message: str, later: int = 0) -> AwkSyntaxError:

@@ -8,15 +8,16 @@ inside a print list, and `command | getline` binds more loosely than what is bef
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, spelled, tokenize
+from agentsandbox.commands.awk.lexer import tokenize
+from agentsandbox.commands.awk.tokens import AwkSyntaxError, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.commands.awk.lexer import Source, Token
     from agentsandbox.commands.awk.modes import Mode
-    from agentsandbox.commands.awk.nodes import Expression, Function
+    from agentsandbox.commands.awk.nodes import Expression, Function, Statement
+    from agentsandbox.commands.awk.tokens import Source, Token
     from agentsandbox.kernel.budget import Budget
 
 MAX_NESTING = 120
@@ -65,6 +66,10 @@ class Terms:
         self.no_greater = False  # inside print's list, where ">" redirects
         self.parameters: dict[str, int] = {}
         self.defining = ""
+        self.in_loop = 0
+        self.in_switch = 0
+        self.in_function = False
+        self.rule_kind = ""
         self.variables: set[str] = set()
         """The global names used as variables."""
         self.complaints: list[str] = []
@@ -95,15 +100,35 @@ class Terms:
 
     def unexpected(self) -> AwkSyntaxError:
         """Return the error at the current token."""
-        from agentsandbox.commands.awk.syntax_errors import unexpected
-
-        return unexpected(self)
+        raise NotImplementedError
 
     def pointed(self, position: int, message: str) -> AwkSyntaxError:
         """Return the error that shows the line of `position` and a caret below it."""
-        from agentsandbox.commands.awk.syntax_errors import point_at
+        raise NotImplementedError
 
-        return point_at(self.source, position, message)
+    def call_reader(self) -> Callable[[Terms], Expression]:
+        """Return what reads the call that begins with the current token."""
+        raise NotImplementedError
+
+    def statement(self) -> Statement:
+        """Read a statement."""
+        raise NotImplementedError
+
+    def statements(self) -> list[Statement]:
+        """Read up to a closing brace, `case` or `default`, which is not taken."""
+        raise NotImplementedError
+
+    def action(self) -> list[Statement]:
+        """Read statements in braces."""
+        raise NotImplementedError
+
+    def simple(self) -> Statement:
+        """Read a statement that the head of a `for` may hold."""
+        raise NotImplementedError
+
+    def terminate(self) -> None:
+        """Skip the end of a simple statement."""
+        raise NotImplementedError
 
     def error(self, message: str, line: int | None = None) -> AwkSyntaxError:
         """Return an error at the current token, or on a line."""
@@ -313,9 +338,7 @@ class Terms:
         kind = self.token.kind
         method = _OPERAND.get(kind)
         if kind in _CALLS:
-            from agentsandbox.commands.awk.call_parser import READERS
-
-            method = READERS[kind]
+            method = self.call_reader()
         if method is None:
             raise self.unexpected()
         return method(self)

@@ -3,20 +3,16 @@
 Scripts see that order, so gawk's is reproduced. gawk has three kinds of tables, chosen by the first
 key: for natural numbers trees, walked upwards as long as the numbers are dense; for other integers
 and for strings hash tables, whose order depends on the keys' hashes and on the order of insertion.
-PROCINFO["sorted_in"] asks for another order.
 """
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.values import Unset
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
-    from agentsandbox.commands.awk.protocols import Run
     from agentsandbox.commands.awk.values import Array
 
 ORDERED_UP_TO = 100_000
@@ -28,31 +24,6 @@ _MASK = 0xFFFFFFFF
 _DENSE_BITS = 10  # integers below 2 ** 10 share one tree
 _SPARSE = 2048  # unused places a tree of integers may have
 _PIECE = 512  # keys between two looks at the meter
-
-
-def functions(rt: Run) -> dict[str, Callable[..., Any]]:
-    """Return what a program with such loops calls."""
-
-    def walk(array: Array) -> Iterable[str]:
-        """Return the keys for `for (key in array)`."""
-        step = rt.budget.step
-        step(len(array) // 8 + 1)
-        how = _order(rt)
-        if how is None:
-            keys = array.ascending()
-            return walk_order(array, step) if keys is None else keys
-        from agentsandbox.commands.awk.sorting import sorted_keys
-
-        return sorted_keys(rt, array, how)
-
-    return {"walk": walk}
-
-
-def _order(rt: Run) -> str | None:
-    """Return PROCINFO["sorted_in"], None if it is not set."""
-    knows = "PROCINFO" in rt.arrays and not rt.mode.traditional
-    how = rt.arrays["PROCINFO"].get("sorted_in") if knows else None
-    return None if how is None or isinstance(how, Unset) else rt.text(how)
 
 
 def walk_order(array: Array, step: Callable[[int], None]) -> list[str]:
