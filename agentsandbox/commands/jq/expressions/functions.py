@@ -89,6 +89,7 @@ def _recursive_body(compiler: Compiler, function: Function, node: Node, inside: 
     if hopeful and body.one is None:
         function.single = False
         function.tail_called = False
+        compiler.forget()
         body = compiler.compile(node, inside, function)
     compiler.optimistic = not hopeful
     function.compiling = False
