@@ -124,6 +124,8 @@ def test_a_pipeline_loads_what_its_tools_do_and_nothing_for_what_they_could_do()
             "commands.awk.assignments", "commands.awk.calls", "commands.awk.channels",
             "commands.awk.field_loops", "commands.awk.formats", "commands.awk.numbered",
             "commands.awk.sorting", "commands.awk.substitution", "commands.awk.times",
+            "commands.awk.call_parser", "commands.awk.flow_nodes", "commands.awk.function_parser",
+            "commands.awk.library", "commands.awk.patterns", "commands.awk.texts",
             "commands.sed.columns", "commands.sed.compiler", "commands.sort.values",
             "kernel.formats.long_double", "kernel.formats.strftime", "kernel.formats.timezones",
             "kernel.regexps.literal_prefixes", "shell.interpreter.assignments",
