@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 PATTERNS = 512
 MAX_FIELDS = 1_000_000
+_LOWEST = -(1 << 63)
+"""What C makes of a number that is no `long`."""
 
 
 class Fields(Meter):
@@ -220,14 +222,14 @@ class Fields(Meter):
 
     def field_at(self, number: float) -> str:
         """Return a field's text by any number."""
-        if number < 1.0:
+        if not number >= 1.0:
             _check(number)
             return self.record()
         return self.field(int(number)) if number < MAX_FIELDS else ""
 
     def field_value(self, number: float) -> Value:
         """Return a field as a value by any number."""
-        if number < 1.0:
+        if not number >= 1.0:
             _check(number)
             record = self.record()
             typed = self._typed.get(0)
@@ -284,7 +286,7 @@ class Fields(Meter):
 
     def set_field(self, value: Any, number: float) -> Any:
         """`$number = value`."""
-        if number < 1.0:
+        if not number >= 1.0:
             _check(number)
             return self.set_record_value(value)
         if number > MAX_FIELDS:
@@ -301,7 +303,7 @@ class Fields(Meter):
 
     def set_nf(self, number: float) -> None:
         """`NF = number`: the record is rebuilt."""
-        if number < 0:
+        if not number >= 0:  # also what is no number
             raise AwkFatal("NF set to negative value")
         if number > MAX_FIELDS:
             raise LimitReached("value_bytes")
@@ -314,4 +316,5 @@ class Fields(Meter):
 
 def _check(number: float) -> None:
     if number <= -1.0 or number != number:
-        raise AwkFatal(f"attempt to access field {int(number) if number == number else 0}")
+        shown = int(number) if number >= _LOWEST else _LOWEST  # also what is no number
+        raise AwkFatal(f"attempt to access field {shown}")

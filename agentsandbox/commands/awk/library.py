@@ -229,10 +229,10 @@ class Library:
         which = rt.text(how)
         number = 0
         if which[:1] not in ("g", "G"):
-            number = int(min(max(to_number(how), 0.0), 1e9))
-            if number < 1:
+            count = to_number(how)
+            number = int(min(max(count, 1.0), 1e9)) if count == count else 10**9
+            if count <= 0:
                 rt.warn(f"gensub: third argument `{which}' treated as 1")
-                number = 1
         from agentsandbox.commands.awk.substitution import general_substitute
 
         result = general_substitute(pattern, replacement, text, number, rt.budget)
