@@ -402,7 +402,7 @@ class PosixRegex(Regex):
         if self.groups and len(text) <= self.safe_length:
             found = self.for_text(text).fullmatch(text, start, end)
         elif self.groups:
-            found = search_timed(self._timed_pattern(), "fullmatch", text, start, end, budget)
+            found = search_timed(self._timed_pattern().fullmatch, text, start, end, budget)
         return found or Span(text, start, end, self.groups)
 
     def _timed_pattern(self) -> Any:
@@ -421,7 +421,7 @@ class PosixRegex(Regex):
     def _search_slowly(self, text: str, pos: int, budget: Budget | None) -> Match | None:
         from agentsandbox.kernel.regexps.timed import search_timed
 
-        return search_timed(self._timed_pattern(), "search", text, pos, None, budget)
+        return search_timed(self._timed_pattern().search, text, pos, None, budget)
 
 
 def is_text(pattern: str) -> bool:

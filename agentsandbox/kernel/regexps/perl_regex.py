@@ -52,7 +52,7 @@ class PerlRegex(Regex):
             self.lines = PosixRegex(source, root, multiline=False, newline_safe=True)
 
     def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
-        return search_timed(self._pattern, "search", text, pos, None, budget)
+        return search_timed(self._pattern.search, text, pos, None, budget)
 
     def collect(self, text: str) -> list[str]:
         """Return all matches that are not empty, in a text that `lines` may search."""

@@ -49,12 +49,12 @@ def _timeout(budget: Budget | None) -> float:
 
 
 def search_timed(
-    pattern: Any, method: str, text: str, pos: int, end: int | None, budget: Budget | None
+    search: Any, text: str, pos: int, end: int | None, budget: Budget | None
 ) -> Match | None:
-    """Run a pattern of the `regex` package within the remaining time."""
+    """Call a method of a pattern of the `regex` package, within the remaining time."""
     stop = len(text) if end is None else end
     try:
-        found: Match | None = getattr(pattern, method)(text, pos, stop, timeout=_timeout(budget))
+        found: Match | None = search(text, pos, stop, timeout=_timeout(budget))
     except TimeoutError:
         raise LimitReached("timeout") from None
     except MemoryError:
