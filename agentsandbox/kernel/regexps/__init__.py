@@ -25,7 +25,7 @@ from agentsandbox.kernel.regexps.matcher import PosixRegex, Regex, compile_posix
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.regexps.perl import compile_perl
-    from agentsandbox.kernel.regexps.timed import Match as Match
+    from agentsandbox.kernel.regexps.spans import Match as Match
 else:
 
     def __getattr__(name: str) -> object:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps.automaton import Automaton
     from agentsandbox.kernel.regexps.parser import Tree
-    from agentsandbox.kernel.regexps.timed import Match
+    from agentsandbox.kernel.regexps.spans import Match
 
 SPECIAL = frozenset("\\[.*^$+?(){}|\n")
 """The characters that are more than themselves in some dialect, alone or after a backslash."""
@@ -396,7 +396,7 @@ class PosixRegex(Regex):
 
     def _fill(self, text: str, start: int, end: int, budget: Budget | None) -> Match:
         """Return the match at a known place, with its groups."""
-        from agentsandbox.kernel.regexps.timed import Span, search_timed
+        from agentsandbox.kernel.regexps.spans import Span, search_timed
 
         found: Match | None = None
         if self.groups and len(text) <= self.safe_length:
@@ -419,7 +419,7 @@ class PosixRegex(Regex):
         return self._timed
 
     def _search_slowly(self, text: str, pos: int, budget: Budget | None) -> Match | None:
-        from agentsandbox.kernel.regexps.timed import search_timed
+        from agentsandbox.kernel.regexps.spans import search_timed
 
         return search_timed(self._timed_pattern().search, text, pos, None, budget)
 

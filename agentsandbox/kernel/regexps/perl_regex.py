@@ -10,7 +10,7 @@ import re
 from agentsandbox.kernel.caching import compile_pattern
 from agentsandbox.kernel.regexps.matcher import PosixRegex, Regex
 from agentsandbox.kernel.regexps.parser import Tree
-from agentsandbox.kernel.regexps.timed import search_timed
+from agentsandbox.kernel.regexps.spans import search_timed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps.perl_tree import PerlTree
-    from agentsandbox.kernel.regexps.timed import Match
+    from agentsandbox.kernel.regexps.spans import Match
 
 _SHORT = 1000
 """A Perl pattern that is safe only for shorter lines runs on the `regex` package alone."""
