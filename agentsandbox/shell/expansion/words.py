@@ -29,6 +29,7 @@ from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.budget import SLICE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
+from agentsandbox.shell.expansion.compiling import compiled_later
 from agentsandbox.shell.expansion.errors import unbound
 from agentsandbox.shell.expansion.regexes import join_regex, quote_regex
 from agentsandbox.shell.expansion.splitting import FieldBuilder, has_magic, split_fields
@@ -85,12 +86,20 @@ class WordCompiler:
         """The word between brackets as one text, in which a tilde is not expanded."""
         return self.joined([self.text(part) for part in word.parts], word.parts)
 
-    def index(self, word: Word) -> Text:
-        """As `subscript`, for indexed arrays: arithmetic sees single quotes and backslashes."""
+    def subscripts(self, word: Word) -> tuple[Text, Text]:
+        """The word between brackets as the key of an associative array, and as an index.
+
+        An index is arithmetic, which sees single quotes and backslashes: it is read anew.
+        """
+        key = self.subscript(word)
         if "'" not in word.source and "\\" not in word.source:
-            return self.subscript(word)
-        parts = read_arithmetic(word.source)
-        return self.joined([self.text(part) for part in parts], parts)
+            return key, key
+
+        def index() -> Text:
+            parts = read_arithmetic(word.source)
+            return self.joined([self.text(part) for part in parts], parts)
+
+        return key, compiled_later(index)
 
     def joined(self, texts: list[Text], parts: tuple[Part, ...]) -> Text:
         """Compile the texts of parts to one text."""
@@ -162,13 +171,9 @@ class WordCompiler:
             from agentsandbox.shell.expansion.default_values import choice_text
 
             return choice_text(node, self, assignment)
-        from agentsandbox.shell.expansion.parameters import compile_parameter, join
+        from agentsandbox.shell.expansion.parameters import compile_parameter, read_text
 
-        reader = compile_parameter(node, self)
-        single, many, star = reader.single, reader.many, reader.star
-        if many is not None:
-            return lambda host: join(host, many(host), star)
-        return lambda host: single(host) or ""
+        return read_text(compile_parameter(node, self))
 
     def _plain_text(self, node: Parameter) -> Text | None:
         """Compile $name, the most common expansion."""
@@ -232,10 +237,8 @@ class WordCompiler:
             return self.fields_of(word.parts, in_word=not in_list)
         from agentsandbox.shell.expansion.braces import brace_fields
 
-        expanded, unexpanded = (
-            brace_fields(word.parts, self),
-            self.fields_of(word.parts, in_word=not in_list),
-        )
+        expanded = brace_fields(word.parts, self)
+        unexpanded = compiled_later(lambda: self.fields_of(word.parts, in_word=not in_list))
 
         return lambda host, out: (expanded if host.options.braceexpand else unexpanded)(host, out)
 
@@ -310,11 +313,10 @@ class WordCompiler:
             return None
         if node.source == "$" + node.name and (node.name[0].isalpha() or node.name[0] == "_"):
             return _split_variable(node.name, self._split_text(self._parameter_text(node)))
-        from agentsandbox.shell.expansion.parameters import compile_parameter
+        from agentsandbox.shell.expansion.parameters import compile_parameter, read_text
 
-        if compile_parameter(node, self).many is not None:
-            return None
-        return self._split_text(self._parameter_text(node))
+        reader = compile_parameter(node, self)
+        return None if reader.many is not None else self._split_text(read_text(reader))
 
     @staticmethod
     def _split_text(text: Text) -> Fields:

@@ -55,6 +55,7 @@ class BracedReader(Lexer):
         return part
 
     def _skip_bad_braces(self, start: int) -> None:
+        self.read_again(start, self.position)
         self.position = start + 2
         self.scan(BRACE, "}")
         while self.position < len(self.text) and self.text[self.position] != "}":
@@ -89,9 +90,11 @@ class BracedReader(Lexer):
         self._skip_joints()
         subscript: Word | None = None
         if text[self.position : self.position + 1] == "[" and (NAME.match(name) is not None):
+            nesting = self.nesting
             try:
                 subscript = self.read_subscript()
             except ShellSyntaxError:  # the brace may be closed all the same
+                self.nesting = nesting
                 self._open_bracket = not prefix
                 return None
         if (

@@ -577,12 +577,14 @@ class Parser(WordReader):
         self.position = match.end()
         if operator == "[":
             self.position -= 1
+            nesting = self.nesting
             try:
                 subscript = self.read_subscript()
             except ShellSyntaxError:
                 if first:
                     raise
-                self.position = start
+                self.nesting = nesting
+                self._not_read(start)
                 return None
             assigned = _ASSIGNED.match(self.text, self.position)
             if assigned is None and first and _has_blanks(subscript):
@@ -592,7 +594,7 @@ class Parser(WordReader):
                     self.text[start : self.position],
                 )
             if assigned is None or (not first and _has_blanks(subscript)):
-                self.position = start
+                self._not_read(start)
                 return None
             operator = assigned[0]
             self.position = assigned.end()
@@ -610,11 +612,17 @@ class Parser(WordReader):
         assignment = self._assignment(first=False)
         if isinstance(assignment, Assignment) and assignment.value.source.startswith("("):
             end = self.position
+            self.read_again(start, end)
             parts = self.scan_alone(assignment.written, start, BRACE)
             self.position = end
             return Word(parts, assignment.written)
-        self.position = start
+        self._not_read(start)
         return None
+
+    def _not_read(self, start: int) -> None:
+        """Go back to `start`: what was read there is something else."""
+        self.read_again(start, self.position)
+        self.position = start
 
     def _text_or_list(self, literal: ArrayLiteral) -> Word | ArrayLiteral:
         """Return the array literal, or a word if text follows it: bash takes `a=(1 2)x` as text."""
@@ -623,6 +631,7 @@ class Parser(WordReader):
         if rest is None:
             return literal
         end = self.position
+        self.read_again(start, end)
         parts = self.scan_alone(literal.written, start, BRACE)
         self.position = end
         return Word((*parts, *rest.parts), literal.written + rest.source)
@@ -774,9 +783,13 @@ class Parser(WordReader):
         inner.pairs_quotes = self.pairs_quotes
         inner.nesting = self.nesting
         inner.meter, inner.held = self.meter, self.held
+        inner.again = self.again
         commands: list[Command] = []
-        while (command := inner.next_command()) is not None:
-            commands.append(command)
+        try:
+            while (command := inner.next_command()) is not None:
+                commands.append(command)
+        finally:
+            self.again = inner.again
         self.warnings.extend(inner.warnings)
         if not commands:
             return None

@@ -424,6 +424,7 @@ class WordReader(BracedReader):
             outside = self.left_open
         except ShellSyntaxError:
             self.pending, self.nesting = pending, nesting
+            self.read_again(start, self.position)
             end = self.parenthesis_end(start + 2)
             # a here-document's commands are numbered from its own
             line = self.first_line - 1 if mode == HERE else self.line_at(start)
@@ -518,8 +519,6 @@ class WordReader(BracedReader):
         text = self.text
         depth = 0
         position = start
-        if self.scanned > 4 * len(text) + 1_000_000:
-            raise LimitReached("depth", "the script nests too deeply")
         while match := _ARITHMETIC_STOPS.search(text, position):
             char = match[0]
             position = match.end()
@@ -529,7 +528,7 @@ class WordReader(BracedReader):
                     raise LimitReached("depth", "the expression nests too deeply")
             elif char == ")":
                 if depth == 0:
-                    self.scanned += position - start
+                    self.read_again(start, position)
                     return match.start()
                 depth -= 1
             elif char == "\\":
