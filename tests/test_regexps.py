@@ -113,7 +113,7 @@ def test_all_ways_to_match_agree() -> None:
     for _ in range(400):
         pattern = _random_pattern(chance, 3)
         regex = compile_posix(pattern)
-        automaton = Automaton(regex._tree.root, 0, False)
+        automaton = Automaton(regex._parsed().root, 0, False)
         for _ in range(4):
             text = "".join(
                 chance.choice("abc \n" if chance.random() < 0.2 else "abc")

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from agentsandbox.commands.sed.nodes import Command, Substitution
+    from agentsandbox.commands.sed.selected import Step
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps import PosixRegex
-
-    Step = Callable[[str], str | None]
 
 SAMPLE = 1000
 GROWTH = 50

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.commands.sed.plain_texts import Step
+    from collections.abc import Callable
+
     from agentsandbox.kernel.regexps.lines import LineSearch
+
+    Step = Callable[[str], str | None]
 
 _RARE = 3
 """Lines are changed one by one when at most one in this many matches."""

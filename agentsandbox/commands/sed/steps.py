@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.commands.sed.output import Settings
-    from agentsandbox.commands.sed.plain_texts import Step
+    from agentsandbox.commands.sed.selected import Step
     from agentsandbox.kernel.budget import Budget
 
 _LONG = 1 << 20
