@@ -90,14 +90,14 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("awk: loop over fields", give("commands.awk.field_loops", "field_loop", None), "awk '{for (i = 1; i <= NF; i++) c[$i]++} END {for (w in c) print c[w], w}' log.txt"),
     ("awk: arrays by number", give("commands.awk.numbered", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),
     ("sed: blocks of lines", give("commands.sed.sed", "compile_blocks", None), "sed 's/ERROR/error/' log.txt"),
-    ("sed: groups as columns", give("commands.sed.blocks", "column_replacer", None), "sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/' log.txt"),
+    ("sed: groups as columns", give("commands.sed.columns", "column_replacer", None), "sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/' log.txt"),
     ("sed: idle lines", give("commands.sed.compiler", "_busy_lines", (None, False)), "sed -n '50000,50010p' log.txt"),
     ("sed: all lines into one", gather_lines, "sed ':a;N;$!ba;s/\\n/,/g' n.txt"),
     ("jq: updates along a path", give("commands.jq.expressions.assignments", "change_of", None), "jq 'map(.a += 1)' small.json"),
     ("jq: folds in place", give("commands.jq.expressions.bindings", "step_of", None), "jq 'reduce .[] as $x ({}; .[$x.b] += 1)' small.json"),
-    ("regexps: text first", give("kernel.regexps.matcher", "seeking_sources", []), "grep -c '[0-9]* ERROR' log.txt"),
-    ("regexps: all matches", give("kernel.regexps.matcher", "match_collector", None), "grep -oE '[0-9]+ms' log.txt"),
-    ("regexps: runs at an edge", give("kernel.regexps.matcher", "edge_run", None), "sed 's/[ \\t]*$//' log.txt"),
+    ("regexps: text first", give("kernel.regexps.literal_prefixes", "prefixed_sources", []), "grep -c '[0-9]* ERROR' log.txt"),
+    ("regexps: all matches", give("kernel.regexps.literal_prefixes", "match_collector", None), "grep -oE '[0-9]+ms' log.txt"),
+    ("regexps: runs at an edge", give("kernel.regexps.literal_prefixes", "edge_run", None), "sed 's/[ \\t]*$//' log.txt"),
 )  # fmt: skip
 """A title, how to switch the path off, and a script."""
 

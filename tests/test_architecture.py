@@ -114,8 +114,6 @@ DYNAMIC_GETATTR = {
     "git/commands/logging.py": "options by table", "git/commands/parsing.py": "options by table",
     "git/diff/options.py": "options by table",
     "kernel/expressions.py": "methods of an expression",
-    "kernel/formats/printf.py": "a method per conversion",
-    "kernel/regexps/matcher.py": "methods of the engine",
     "wasm": "system calls and error numbers by table",
     "shell": "options and special variables by table", "commands/jq/options.py": "options by table",
     "commands/compress/gzip.py": "options by table", "commands/tar/options.py": "options by table",

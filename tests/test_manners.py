@@ -6,6 +6,7 @@ import pytest
 
 from agentsandbox import Sandbox
 from agentsandbox.commands import find_command, names
+from agentsandbox.contract import usage as usage_texts
 from agentsandbox.contract.command import Arguments, Command, CommandContext, command
 from agentsandbox.contract.manners import SILENT, Manners, Release
 from agentsandbox.contract.usage import parse_usage
@@ -123,3 +124,26 @@ def test_the_possibilities_are_options_of_the_tool() -> None:
             if spelling.startswith("--")
         }
         assert not order or not own or order & own, name
+
+
+def test_options_of_the_usual_form_are_read_as_by_the_pattern(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    texts = [found.usage for name in sorted(names()) if (found := find_command(name)) is not None]
+    texts.append("\n".join(f"  {line}" for line in UNUSUAL))
+
+    def options() -> list[tuple[str, tuple[str, ...], int]]:
+        read = [option for text in texts for option in parse_usage(text)]
+        return [(option.key, option.spellings, option.takes) for option in read]
+
+    quickly = options()
+    monkeypatch.setattr(usage_texts, "_simple_option", lambda _line: None)
+    assert options() == quickly
+
+
+UNUSUAL = (
+    "-a, --all=N, --every  all", "--b[=]  b", "--b[=  b", "-bc  b", "-é  e", "--c d  c",
+    "-i[X]Y  i",
+    "-d[e], --dd[E]  d", "--e=a b  e", "--f=  f", "-g,--gg  g", "-h\t h", "-  none", "--  none",
+    "---j  j", "-k, --k-k[=[X]]  k", "-l <x>  l", "-m", "-n,  n", "-o, o  o", "-?  ?", "-p=P  p",
+)  # fmt: skip

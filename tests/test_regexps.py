@@ -9,11 +9,15 @@ import time
 import weakref
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agentsandbox import Sandbox
 from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.regexps import RegexError, compile_posix
 from agentsandbox.kernel.regexps.automaton import Automaton
+from agentsandbox.kernel.regexps.matcher import PosixRegex, is_text
+from agentsandbox.kernel.regexps.parser import parse
 from agentsandbox.kernel.regexps.perl import compile_perl
 from agentsandbox.kernel.regexps.timed import MAX_WEIGHT, RegexTooLarge, compile_timed, weigh
 from agentsandbox.limits import Limits
@@ -113,7 +117,7 @@ def test_all_ways_to_match_agree() -> None:
     for _ in range(400):
         pattern = _random_pattern(chance, 3)
         regex = compile_posix(pattern)
-        automaton = Automaton(regex._tree.root, 0, False)
+        automaton = Automaton(regex._parsed().root, 0, False)
         for _ in range(4):
             text = "".join(
                 chance.choice("abc \n" if chance.random() < 0.2 else "abc")
@@ -216,3 +220,37 @@ def test_repeats_inside_repeats_are_weighed_before_they_are_compiled(form: str) 
 def test_patterns_of_real_use_are_light_enough(pattern: str) -> None:
     assert weigh(pattern) < MAX_WEIGHT
     compile_timed(pattern, 0)
+
+
+@settings(max_examples=30)
+@given(
+    text=st.text(st.sampled_from("aZ0 /-]\t\"'é日\udc80"), min_size=1, max_size=4),
+    dialect=st.sampled_from(("posix", "grep", "sed", "awk", "emacs")),
+    extended=st.booleans(),
+    newline_safe=st.booleans(),
+    found=st.text(st.sampled_from("aZ0]\n"), max_size=3),
+)
+def test_a_text_is_known_without_being_parsed(
+    text: str, dialect: str, extended: bool, newline_safe: bool, found: str
+) -> None:
+    """What is said of a plain text is what its tree would say."""
+    assert is_text(text)
+    tree = parse(text, extended=extended, dialect=dialect, newline_safe=newline_safe)
+    plain, parsed = (
+        PosixRegex(text, each, multiline=False, newline_safe=newline_safe) for each in (None, tree)
+    )
+    facts = (
+        "alternatives", "empty", "exact", "groups", "has_back_references", "ignores_case",
+        "literal", "longest", "once_per_line", "plain", "prefix", "required", "safe_length",
+        "shortest", "warnings",
+    )  # fmt: skip
+    assert [getattr(plain, name) for name in facts] == [getattr(parsed, name) for name in facts]
+    assert plain.edge_run() == parsed.edge_run()
+    for subject in (found + text + found, found):
+        for one, other in ((plain, parsed), (parsed, plain)):
+            assert one.for_text(subject).pattern == other.for_text(subject).pattern
+        assert [each.pattern for each in plain.prefixed()] == [
+            each.pattern for each in parsed.prefixed()
+        ]
+        assert plain.collect(subject) == parsed.collect(subject)
+        assert plain.test(subject) == (text in subject)

@@ -8,24 +8,15 @@ from agentsandbox.commands._text.quoting import quote, quote_as
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import UsageError
-from agentsandbox.kernel.formats.printf import Directive, Rendering, compile_format, pad
-from agentsandbox.kernel.streams import bytewise, encode
+from agentsandbox.kernel.formats.printf import compile_format
+from agentsandbox.kernel.formats.rendering import Rendering
 
 _STOP = re.compile(r"((?:[^\\]+|\\[^c])*+)\\c", re.DOTALL)
 """A format that ends all output."""
 
 
-class _Rendering(Rendering):
-    """The same conversions, but `%q` quotes as `ls` does."""
-
-    def quoted(self, directive: Directive) -> bytes:
-        flags, width, precision = self.measures(directive)
-        text = self.next_argument()
-        if text is None:
-            return b""
-        self.budget.charge(8 * len(text))
-        shown = quote_as(bytewise(text) if self.in_bytes else text, "shell-escape")
-        return pad(encode(shown)[:precision], flags, width)
+def _quote(text: str) -> str:
+    return quote_as(text, "shell-escape")
 
 
 @command(
@@ -65,8 +56,8 @@ def printf(ctx: CommandContext, args: Arguments) -> int:
         ctx.warn(message, ctx.status)
 
     zone = ctx.env.get("TZ", "")
-    rendering = _Rendering(
-        compiled, arguments, warn, ctx.budget, zone=zone, in_bytes=ctx.is_bytewise()
+    rendering = Rendering(
+        compiled, arguments, warn, ctx.budget, zone=zone, in_bytes=ctx.is_bytewise(), quote=_quote
     )
     output, status = rendering.run()
     ctx.stdout.write(output)

@@ -5,9 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.commands._text.choices import choose
 from agentsandbox.commands._text.lines import line_blocks, shown_name, split_lines
-from agentsandbox.commands._text.quoting import quote, quote_always
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError, UsageError
@@ -20,19 +18,23 @@ if TYPE_CHECKING:
 
 _ONCE = b"      1 "
 _MANY_FIELDS = 1 << 12
+_SHORT = 1 << 9
+"""Bytes of a block up to which lines are compared one by one."""
 _LONGEST = 1 << 30
 """More bytes than any line holds."""
 _METHODS = ("none", "prepend", "separate")
 
 
 def _all_repeated(text: str) -> str:
+    from agentsandbox.commands._text.choices import choose
+
     return choose(text, "--all-repeated", [(word,) for word in _METHODS])
 
 
 class _Options:
     """What to compare and what to print."""
 
-    __slots__ = ("all_repeated", "compared", "count", "end", "repeated", "runs", "unique")
+    __slots__ = ("all_repeated", "compared", "count", "end", "repeated", "unique")
 
     def __init__(self, args: Arguments) -> None:
         self.end = b"\0" if args.flag("zero-terminated") else b"\n"
@@ -46,11 +48,12 @@ class _Options:
             elif name == "all-repeated":
                 self.all_repeated = _all_repeated(value or "none")
         if len(args.operands) > 2:
+            from agentsandbox.commands._text.quoting import quote
+
             raise UsageError(f"extra operand {quote(args.operands[2])}")
         if self.count and self.all_repeated is not None:
             raise UsageError("printing all duplicated lines and repeat counts is meaningless")
         self.compared = _Compared(args)
-        self.runs = self.compared.runs(self.end)
 
     def wants(self, count: int) -> bool:
         """Whether a group of `count` lines is shown."""
@@ -78,10 +81,14 @@ class _Compared:
         self.width = None if width is None else _number(width, "bytes to compare")
         self.fold = args.flag("ignore-case")
 
+    def is_whole(self) -> bool:
+        """Whether whole lines are compared."""
+        return not (self.fields or self.chars or self.fold) and self.width is None
+
     def key(self) -> Callable[[bytes], bytes] | None:
         """Return a function from a line to the part to compare; None for all of it."""
         fields, chars, width, fold = self.fields, self.chars, self.width, self.fold
-        if not (fields or chars or fold) and width is None:
+        if self.is_whole():
             return None
         skip = re.compile(
             rb"(?>(?:[ \t\n]*+[^ \t\n]++){%d}|.*)" % min(fields, 2**31), re.DOTALL
@@ -146,17 +153,37 @@ class _Groups:
         """The first line of the group that is still open, with its end."""
         self.count = 0
         """The number of its lines so far."""
+        self._runs: re.Pattern[bytes] | None = None
 
     def read(self, source: ByteReader) -> None:
         """Read all of the input."""
         end = self.options.end
+        whole_lines = self.options.compared.is_whole()
         for block in line_blocks(self.budget, source, end):
             whole = block if block.endswith(end) else block + end
-            self._block(end + self.line + whole)
+            if whole_lines and len(whole) < _SHORT:
+                self._short_block(whole)
+            else:
+                self._block(end + self.line + whole)
         if self.line:
             pieces: list[bytes] = []
             self._group(pieces, self.line, self.count)
             self.out.write(b"".join(pieces))
+
+    def _short_block(self, text: bytes) -> None:
+        """Do the same as `_block`, line by line: a pattern would not pay."""
+        end = self.options.end
+        pieces: list[bytes] = []
+        for each in text[:-1].split(end):
+            line = each + end
+            if line == self.line:
+                self.count += 1
+                continue
+            if self.line:
+                self._group(pieces, self.line, self.count)
+            self.line, self.count = line, 1
+        self.budget.step(text.count(end) // 16 + 1)
+        self.out.write(b"".join(pieces))
 
     def _block(self, text: bytes) -> None:
         """Write the groups of lines that have an end before and behind them; keep the last open."""
@@ -164,7 +191,9 @@ class _Groups:
         pieces: list[bytes] = []
         more = self.count - 1
         at = 0
-        runs = self.options.runs
+        if self._runs is None:
+            self._runs = self.options.compared.runs(end)
+        runs = self._runs
         compared = text.upper() if self.options.compared.fold else text
         if more > 0 and runs.match(compared) is None:
             at = text.index(end, 1)
@@ -286,6 +315,8 @@ def uniq(ctx: CommandContext, args: Arguments) -> int:
     except IsADirectoryError:
         if names[1] != "-":
             ctx.fs.open(ctx.path(names[1]), "w", permissions=0o666 & ~ctx.umask).release()
+        from agentsandbox.commands._text.quoting import quote_always
+
         raise CommandError(f"error reading {quote_always(names[0])}") from None
     except OSError as error:
         raise CommandError(describe_os_error(error, shown_name(names[0]))) from None

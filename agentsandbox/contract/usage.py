@@ -127,6 +127,10 @@ def parse_usage(text: str) -> list[Option]:
         stripped = line.lstrip()
         if len(line) == len(stripped) or not stripped.startswith("-"):
             continue
+        option = _simple_option(stripped)
+        if option is not None:
+            options.append(option)
+            continue
         spellings: list[str] = []
         takes = _NONE
         position = 0
@@ -140,9 +144,46 @@ def parse_usage(text: str) -> list[Option]:
                 break
             position = stripped.index("-", position)
         if spellings and (position == len(stripped) or stripped[position] in " \t"):
-            long = [name[2:] for name in spellings if name.startswith("--")]
-            options.append(Option(long[0] if long else spellings[0][1:], tuple(spellings), takes))
+            options.append(_option(spellings, takes))
     return options
+
+
+def _option(spellings: list[str], takes: int) -> Option:
+    long = [name[2:] for name in spellings if name.startswith("--")]
+    return Option(long[0] if long else spellings[0][1:], tuple(spellings), takes)
+
+
+def _simple_option(line: str) -> Option | None:
+    """Return the option of a line of the usual form; None for a line that the pattern reads.
+
+    The usual form has two blanks before the description, and a value behind "=" or in brackets.
+    Most texts need no other, and to compile the pattern takes longer than to read some of them.
+    """
+    spellings: list[str] = []
+    takes = _NONE
+    words = line.partition("  ")[0].split(", ")
+    for word in words:
+        name, equals, value = word.partition("=")
+        if name.endswith("[") and equals:
+            name, takes = name[:-1], _OPTIONAL
+            if not value or value.find("]") != len(value) - 1:
+                return None
+        elif equals:
+            takes = _REQUIRED
+            if not value or word is not words[-1] or not value.isprintable() or " " in value:
+                return None
+        elif name.endswith("]"):
+            name, _, value = name.partition("[")
+            takes = _OPTIONAL
+            if not "A" <= value[:1] <= "Z" or not value[:-1].isalnum():
+                return None
+        letters = name[2:].replace("-", "") if name.startswith("--") else name[1:]
+        if not (letters.isalnum() and letters.isascii() and name[0] == "-"):
+            return None
+        if name[2:3] == "-" or (name[1] != "-" and len(letters) != 1):
+            return None
+        spellings.append(name)
+    return _option(spellings, takes)
 
 
 class OptionParser:

@@ -65,6 +65,7 @@ OPEN = {
         " git/patterns.py kernel/caching.py kernel/patterns/filenames.py kernel/patterns/matchers.py"
         " kernel/patterns/wildcards.py kernel/regexps/automaton.py"
         " kernel/regexps/literal_prefixes.py kernel/regexps/matcher.py"
+        " kernel/regexps/perl_regex.py"
     ),
 }
 """What bounds the patterns that a module builds while it runs, and the modules."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from agentsandbox.commands._text.quoting import quote_always, quote_as
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.budget import WORK_SHIFT
 from agentsandbox.kernel.streams import BLOCK
@@ -162,6 +161,8 @@ def shown_name(name: str) -> str:
 
     It is quoted if a shell would need that, or if it holds a colon.
     """
+    from agentsandbox.commands._text.quoting import quote_always, quote_as
+
     return quote_always(name) if ":" in name else quote_as(name, "shell-escape")
 
 

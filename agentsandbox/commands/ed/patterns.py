@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from agentsandbox.commands.ed.source import Words
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps import PosixRegex
-    from agentsandbox.kernel.regexps.matcher import Match
+    from agentsandbox.kernel.regexps.spans import Match
 
 _LEADING = lazily(r"\^|\\[<>bB`]")
 _PIECE = lazily(r"\\([1-9])|\\(.)|&|[^\\&]+", re.DOTALL)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from agentsandbox.kernel.budget import Budget
-    from agentsandbox.kernel.regexps.matcher import Span
+    from agentsandbox.kernel.regexps.spans import Span
 
     Match = re.Match[str] | Span
     Change = Callable[[str], str]

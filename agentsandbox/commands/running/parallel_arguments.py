@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from agentsandbox.contract.command import Arguments, CommandContext
-    from agentsandbox.kernel.regexps.matcher import PerlRegex
+    from agentsandbox.kernel.regexps.perl_regex import PerlRegex
 
 _SAFE = re.compile(r"[-_.+a-zA-Z0-9/]+\Z", re.ASCII)
 _EXTENSION = re.compile(r"\.[^/.]*\Z")

@@ -2,41 +2,25 @@
 
 The usual `s`, `d`, `p` and `y` of a pipeline do not need an editor that goes line by line: `re` can
 replace all matches in a block, because the pattern in its form for blocks never matches across a
-newline. Each command becomes a step, a function from a block to a block (None for nothing); a
-command that cannot is `UnfitError`, and the whole script goes line by line.
+newline. Each command becomes a step, a function from a block to a block (None for nothing):
+`plain_texts` has the steps that need no `re`, `steps` the others. If a command has none, the whole
+script goes line by line.
 """
 
 from __future__ import annotations
 
-import re
-
-from agentsandbox.commands.sed.nodes import Command, Script, Substitution
-from agentsandbox.commands.sed.runtime import Settings
-from agentsandbox.commands.sed.substitution import build_replacer, replace_slowly
-from agentsandbox.kernel.regexps import PosixRegex
-from agentsandbox.kernel.regexps.lines import LineSearch
-from agentsandbox.kernel.streams import decode, encode
+from agentsandbox.commands.sed.nodes import Script
+from agentsandbox.commands.sed.plain_texts import text_steps
+from agentsandbox.kernel.streams import decode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from agentsandbox.commands.sed.output import Settings
     from agentsandbox.kernel.budget import Budget
 
-    Step = Callable[[str], str | None]
     Kernel = Callable[[bytes], tuple[str | None, bool]]
-
-_LONG = 1 << 20
-"""A longer block holds one line, which is changed match by match."""
-_SAMPLE = 1000
-_RARE = 3
-"""Lines are changed one by one when at most one in this many matches."""
-_GROWTH = 50
-"""A block may grow to this many times its length."""
-
-
-class UnfitError(Exception):
-    """The script needs the line-by-line editor."""
 
 
 def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel | None:
@@ -46,9 +30,12 @@ def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel
     """
     if settings.null_lines or not script.commands or len(script.commands) > 20:
         return None
-    try:
-        steps = _Compiler(settings, budget).steps(script.commands)
-    except UnfitError:
+    steps = None if settings.quiet else text_steps(script.commands, budget)
+    if steps is None:
+        from agentsandbox.commands.sed.steps import compile_steps
+
+        steps = compile_steps(script.commands, settings, budget)
+    if steps is None:
         return None
 
     def edit(block: bytes) -> tuple[str | None, bool]:
@@ -65,280 +52,3 @@ def compile_blocks(script: Script, settings: Settings, budget: Budget) -> Kernel
         return text, complete
 
     return edit
-
-
-def _adds_newline(substitution: Substitution) -> bool:
-    return any(
-        kind == "text" and "\n" in str(value) for kind, value in substitution.replacement.pieces
-    )
-
-
-class _Compiler:
-    """Compiles the steps; raises `UnfitError` for a command that has none."""
-
-    def __init__(self, settings: Settings, budget: Budget) -> None:
-        self.settings = settings
-        self.budget = budget
-
-    def steps(self, commands: list[Command]) -> list[Step]:
-        if self.settings.quiet:
-            return self._quiet(commands)
-        steps = []
-        for command in commands:
-            if (
-                command.substitution is not None
-                and command is not commands[-1]
-                and _adds_newline(command.substitution)
-            ):
-                raise UnfitError  # the next command sees one pattern space of two lines
-            if command.name == "s" and command.first is None and not command.negated:
-                steps.append(self._substitute(command))
-            elif command.name == "s" and not command.negated:
-                change = self._substitute(command)
-                steps.append(self._change_selected(self._search(command), change))
-            elif command.name == "y" and command.first is None and not command.negated:
-                steps.append(self._transliterate(command))
-            elif command.name == "d" and command.first is not None and command is commands[-1]:
-                steps.append(self._select(command, keep=command.negated))
-            else:
-                raise UnfitError
-        return steps
-
-    def _quiet(self, commands: list[Command]) -> list[Step]:
-        """Return the steps with -n: of `/…/p`, `s/…/…/p` and `/…/s/…/…/p`."""
-        command, substitution = commands[0], commands[0].substitution
-        if len(commands) > 1:
-            raise UnfitError
-        if command.name == "p" and command.first is not None:
-            return [self._select(command, keep=not command.negated)]
-        if substitution is None or command.negated or not substitution.prints:
-            raise UnfitError
-        selected = [] if command.first is None else [self._select(command, keep=True)]
-        return [*selected, *self._print_changed(substitution)]
-
-    def _print_changed(self, substitution: Substitution) -> list[Step]:
-        """Return the steps of `s/…/…/p`: only lines in which something was replaced."""
-        silent = Substitution(substitution.regex, substitution.replacement)
-        silent.number, silent.everywhere = substitution.number, substitution.everywhere
-        silent.file = substitution.file
-        command = Command("s", None, None, negated=False)
-        command.substitution = silent
-        change = self._substitute(command)
-        search = LineSearch([self._line_regex(substitution.regex)], [], self.budget)
-
-        def kept(block: str) -> str | None:
-            lines = search.filter(block)
-            return "\n".join(lines) if lines else None
-
-        return [kept, change]
-
-    def _line_regex(self, regex: PosixRegex | None) -> PosixRegex:
-        """Return the pattern in its form for blocks."""
-        if regex is None:
-            raise UnfitError
-        return regex.for_blocks()
-
-    def _select(self, command: Command, *, keep: bool) -> Step:
-        """Return the step that keeps the lines that match, or the others."""
-        search = self._search(command)
-
-        def kept(block: str) -> str | None:
-            lines = search.filter(block)
-            return "\n".join(lines) if lines else None
-
-        def dropped(block: str) -> str | None:
-            places = search.places(block)
-            if not places:
-                return block
-            pieces: list[str] = []
-            position = 0
-            for start, stop in places:
-                if start > position:
-                    pieces.append(block[position : start - 1])
-                position = stop + 1
-            if position <= len(block):
-                pieces.append(block[position:])
-            return "\n".join(pieces) if pieces else None
-
-        return kept if keep else dropped
-
-    def _substitute(self, command: Command) -> Step:
-        substitution = command.substitution
-        assert substitution is not None
-        regex, text = substitution.regex, substitution.replacement.text
-        if (
-            regex is None
-            or substitution.number
-            or substitution.prints
-            or substitution.file is not None
-        ):
-            raise UnfitError
-        literal = regex.literal
-        if literal and text is not None and substitution.everywhere and "\n" not in literal:
-            return self._replace_text(literal, text)
-        if regex.pattern_source in ("^", "$") and text is not None:
-            return self._add_text(text, before=regex.pattern_source == "^")
-        blocks = self._line_regex(regex)
-        run = blocks.edge_run() if text == "" else None
-        if run is not None:
-            return self._strip(self._slowly(blocks, substitution), *run)
-        if not blocks.exact or (not blocks.shortest and not blocks.empty):
-            raise UnfitError
-        slowly = self._slowly(blocks, substitution)
-        replacer = build_replacer(substitution.replacement)
-        if substitution.replacement.growth(_SAMPLE, blocks.shortest) > _GROWTH * _SAMPLE:
-            raise UnfitError
-        if substitution.everywhere or blocks.once_per_line:
-            from agentsandbox.commands.sed.columns import column_replacer
-
-            columns = column_replacer(blocks, substitution.replacement)
-            return self._replace_all(blocks, text, replacer, columns, slowly)
-        if literal and text is not None:
-            first = self._replace_first_text(literal, text)
-        else:
-            first = self._replace_first(blocks, replacer, slowly)
-        return self._change_few(LineSearch([blocks], [], self.budget), first)
-
-    def _change_few(self, search: LineSearch, change: Step) -> Step:
-        """Return a change that touches only matching lines if the first block has few of them."""
-        selected = self._change_selected(search, change)
-        chosen: Step | None = None
-
-        def step(block: str) -> str | None:
-            nonlocal chosen
-            if chosen is None:
-                few = len(search.places(block)) * _RARE < block.count("\n")
-                chosen = selected if few else change
-            return chosen(block)
-
-        return step
-
-    def _search(self, command: Command) -> LineSearch:
-        address = command.first
-        if (
-            address is None
-            or command.second is not None
-            or address.kind != "regex"
-            or address.regex is None
-        ):
-            raise UnfitError
-        return LineSearch([self._line_regex(address.regex)], [], self.budget)
-
-    def _change_selected(self, search: LineSearch, change: Step) -> Step:
-        """Return a change of the lines that match."""
-
-        def step(block: str) -> str:
-            pieces: list[str] = []
-            position = 0
-            for start, stop in search.places(block):
-                pieces.append(block[position:start])
-                pieces.append(change(block[start:stop]) or "")
-                position = stop
-            pieces.append(block[position:])
-            return "".join(pieces)
-
-        return step
-
-    def _slowly(self, regex: PosixRegex, substitution: Substitution) -> Step:
-        """Return the step that changes each line match by match, also where `re` is not safe."""
-        replacer, budget = build_replacer(substitution.replacement), self.budget
-
-        def changed(line: str) -> str:
-            result = replace_slowly(regex, substitution, replacer, line, budget)
-            return line if result is None else result
-
-        return lambda block: "\n".join(map(changed, block.split("\n")))
-
-    def _strip(self, slowly: Step, characters: str, anchor: str) -> Step:
-        """Return the step that removes a run of characters at one end of each line."""
-        budget = self.budget
-
-        def step(block: str) -> str | None:
-            lines = block.split("\n")
-            budget.step(len(lines) // 16 + 1)
-            if not block.isascii():
-                return slowly(block)
-            if anchor == "^":
-                return "\n".join([line.lstrip(characters) for line in lines])
-            return "\n".join([line.rstrip(characters) for line in lines])
-
-        return step
-
-    def _transliterate(self, command: Command) -> Step:
-        table = command.table
-        if 10 in table or "\n" in table.values():
-            raise UnfitError
-        if all(code < 128 and target < "\x80" for code, target in table.items()):
-            codes = bytes(
-                ord(table.get(code, chr(code))) if code < 128 else code for code in range(256)
-            )
-            return lambda block: decode(encode(block).translate(codes))
-        return lambda block: block.translate(table)
-
-    def _replace_text(self, literal: str, text: str) -> Step:
-        budget = self.budget
-
-        def step(block: str) -> str:
-            if len(text) > len(literal):
-                budget.charge(len(block) + (len(text) - len(literal)) * block.count(literal))
-            return block.replace(literal, text)
-
-        return step
-
-    def _replace_first_text(self, literal: str, text: str) -> Step:
-        """As `_replace_text`, once in each line."""
-        budget = self.budget
-
-        def step(block: str) -> str:
-            lines = block.split("\n")
-            budget.step(len(lines) // 16 + 1)
-            if len(text) > len(literal):
-                budget.charge(len(block) + (len(text) - len(literal)) * len(lines))
-            return "\n".join([line.replace(literal, text, 1) for line in lines])
-
-        return step
-
-    def _add_text(self, text: str, *, before: bool) -> Step:
-        """Return the step that adds a text before or after each line."""
-        budget = self.budget
-
-        def step(block: str) -> str:
-            budget.charge(len(block) + len(text) * (block.count("\n") + 1))
-            return (
-                text + block.replace("\n", f"\n{text}")
-                if before
-                else block.replace("\n", f"{text}\n") + text
-            )
-
-        return step
-
-    def _replace_all(
-        self,
-        regex: PosixRegex,
-        text: str | None,
-        replacer: Callable[[re.Match[str]], str],
-        columns: Callable[[re.Pattern[str], str], str] | None,
-        slowly: Step,
-    ) -> Step:
-        def step(block: str) -> str | None:
-            if len(block) > _LONG or regex.has_long_line(block):
-                return slowly(block)
-            pattern = regex.for_text(block)
-            if text is not None and "\\" not in text:
-                return pattern.sub(text, block)
-            if columns is not None:
-                return columns(pattern, block)
-            return pattern.sub(replacer, block)
-
-        return step
-
-    def _replace_first(
-        self, regex: PosixRegex, replacer: Callable[[re.Match[str]], str], slowly: Step
-    ) -> Step:
-        def step(block: str) -> str | None:
-            if regex.has_long_line(block):
-                return slowly(block)
-            sub = regex.for_text(block).sub
-            return "\n".join([sub(replacer, line, 1) for line in block.split("\n")])
-
-        return step

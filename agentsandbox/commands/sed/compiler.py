@@ -5,8 +5,7 @@ A closure returns None to go on with the next command, or the number of the comm
 
 from __future__ import annotations
 
-from agentsandbox.commands.sed.nodes import Address, Command, Script, SedError
-from agentsandbox.commands.sed.runtime import (
+from agentsandbox.commands.sed.editor import (
     DELETE,
     DELETE_LINE,
     END,
@@ -14,8 +13,8 @@ from agentsandbox.commands.sed.runtime import (
     QUIT_SILENTLY,
     Editor,
     Program,
-    Settings,
 )
+from agentsandbox.commands.sed.nodes import Address, Command, Script, SedError
 from agentsandbox.commands.sed.substitution import build_replacer, replace
 from agentsandbox.kernel.streams import encode
 
@@ -23,7 +22,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.commands.sed.runtime import Operation
+    from agentsandbox.commands.sed.editor import Operation
+    from agentsandbox.commands.sed.output import Settings
 
     Test = Callable[[Editor], bool]
 

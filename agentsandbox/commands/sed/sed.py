@@ -8,20 +8,19 @@ from agentsandbox.commands._text.lines import short_blocks
 from agentsandbox.commands.sed.blocks import compile_blocks
 from agentsandbox.commands.sed.files import Files
 from agentsandbox.commands.sed.nodes import Script, SedError
+from agentsandbox.commands.sed.output import Settings
 from agentsandbox.commands.sed.parser import Parser
-from agentsandbox.commands.sed.runtime import Editor, Input, Settings
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
 from agentsandbox.contract.manners import Manners
 from agentsandbox.contract.usage import OptionParser
 from agentsandbox.errors import UsageError
-from agentsandbox.kernel.streams import BytesReader, bytewise, decode, encode
+from agentsandbox.kernel.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from agentsandbox.commands.sed.blocks import Kernel
-    from agentsandbox.kernel.streams import ByteReader, Stream
 
 _USAGE = """
 Usage: sed [OPTION]... {script-only-if-no-other-script} [input-file]...
@@ -91,7 +90,10 @@ def _run(ctx: CommandContext, args: Arguments) -> int:
         files = Files(ctx, settings, late=bool(args.operands) and not settings.unbuffered)
         files.open_outputs(script)
         if args.flag("in-place"):
-            return _edit_in_place(ctx, args, script, settings, files)
+            from agentsandbox.commands.sed.in_place import edit_in_place
+
+            kernel = _kernel(ctx, script, settings)
+            return edit_in_place(ctx, args, script, settings, files, kernel)
         return _edit(ctx, args, script, settings, files)
     except SedError as error:
         if files is not None:
@@ -182,69 +184,7 @@ def _edit(
                     output.line(text, complete=complete)
                     output.flush()
         return files.status
-    from agentsandbox.commands.sed.compiler import compile_script
+    from agentsandbox.commands.sed.editing import edit_streams
 
-    editor = files.editor(compile_script(script, settings))
     groups = [[name] for name in operands] if args.flag("separate") else [operands]
-    for group in groups:
-        editor.begin(Input(files.sources(group), settings, files.flush, ctx.budget), output)
-        if editor.run():
-            editor.input.give_back()
-            break
-    files.flush()
-    return editor.status or files.status
-
-
-def _edit_in_place(
-    ctx: CommandContext, args: Arguments, script: Script, settings: Settings, files: Files
-) -> int:
-    """Edit each operand in place; return the exit status."""
-    if not args.operands:
-        raise SedError("no input files", 4)
-    from agentsandbox.commands.sed.compiler import compile_script
-
-    suffix = args.value("in-place") or ""
-    kernel = _kernel(ctx, script, settings)
-    editor: Editor | None = None
-    for name in args.operands:
-        ctx.budget.step()
-        original = files.open_for_editing(name)
-        if original is None:
-            continue
-        done = False
-        try:
-            if kernel is not None:
-                edited = _edit_blocks(ctx, kernel, original.reader, files)
-            else:
-                editor = editor or files.editor(compile_script(script, settings))
-                editor.begin(
-                    Input(_one(name, original.reader), settings, files.flush, ctx.budget),
-                    files.start_result(),
-                )
-                done = editor.run()
-                edited = files.finish_result()
-        finally:
-            original.reader.release()
-        files.replace(original, edited, suffix)
-        if done:
-            break
-    files.flush()
-    return (editor.status if editor is not None else 0) or files.status
-
-
-def _edit_blocks(ctx: CommandContext, kernel: Kernel, reader: Stream, files: Files) -> bytes:
-    """Return one file as `kernel` edits it."""
-    if isinstance(reader, BytesReader) and reader.data.endswith(b"\n"):  # one block
-        text, complete = kernel(reader.data)
-        ctx.budget.breathe()
-        return b"" if text is None else encode(text + "\n" if complete else text)
-    result = files.start_result()
-    for block in short_blocks(ctx.budget, reader):
-        text, complete = kernel(block)
-        if text is not None:
-            result.line(text, complete=complete)
-    return files.finish_result()
-
-
-def _one(name: str, reader: ByteReader) -> Iterator[tuple[str, ByteReader]]:
-    yield name, reader
+    return edit_streams(script, settings, files, groups)

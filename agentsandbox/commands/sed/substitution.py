@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from agentsandbox.commands.sed.nodes import Replacement, Substitution
     from agentsandbox.kernel.budget import Budget
-    from agentsandbox.kernel.regexps.matcher import Match
+    from agentsandbox.kernel.regexps.spans import Match
 
 _SMALL = 4096
 _PIECES = 1 << 16

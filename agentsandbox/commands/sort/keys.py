@@ -114,6 +114,22 @@ def parse_key(text: str) -> SortKey:
     return key
 
 
+def read_keys(definitions: Sequence[str], letters: Sequence[str]) -> list[SortKey]:
+    """Return the keys of `-k`, or without one the whole line, with the letters of the options."""
+    general = SortKey()
+    for letter in letters:
+        general.set_letter(letter, start=True, end=True)
+    keys = [parse_key(definition) for definition in definitions]
+    for key in keys:
+        if key.is_default() and not key.reverse:
+            key.inherit(general)
+    if not keys and not general.is_default():
+        keys.append(general)
+    for key in keys:
+        key.check()
+    return keys
+
+
 def _has_offset(text: str) -> bool:
     return re.match(r"[0-9]+\.", text) is not None
 

@@ -5,14 +5,10 @@ from __future__ import annotations
 import errno
 import os
 import re
-from itertools import islice
-from operator import itemgetter, lt
 
 from agentsandbox.commands._suites import COREUTILS
-from agentsandbox.commands._text.lines import is_regular, line_blocks, shown_name, split_lines
-from agentsandbox.commands._text.quoting import quote, quote_always
-from agentsandbox.commands.sort.keys import SortKey, parse_key
-from agentsandbox.commands.sort.runs import KeySorter, LineSorter, run_size
+from agentsandbox.commands._text.lines import is_regular, line_blocks, shown_name
+from agentsandbox.commands.sort.runs import LineSorter, run_size
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
@@ -24,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Any, Literal
 
+    from agentsandbox.commands.sort.key_runs import KeySorter
+    from agentsandbox.commands.sort.keys import SortKey
     from agentsandbox.kernel.fs.base import File
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
 
@@ -41,7 +39,6 @@ _LONG_ORDERINGS = {
     "version-sort": "V",
 }
 _WRITE_LINES = 1 << 13
-_MERGE_LINES = 1 << 9
 _INPUT_SHARE = 6
 """The input from pipes may be as large as this number of largest values."""
 
@@ -49,29 +46,21 @@ _INPUT_SHARE = 6
 class _Order:
     """The comparison of two lines: the keys, and whether equal keys leave it to the lines."""
 
-    __slots__ = ("general", "keys", "random", "reverse", "stable", "tab", "terminator", "unique")
+    __slots__ = ("keys", "random", "reverse", "stable", "tab", "terminator", "unique")
 
     def __init__(self, args: Arguments) -> None:
-        self.general = general = SortKey()
-        """The ordering options outside the keys."""
-        self.keys: list[SortKey] = []
         self.terminator = b"\0" if args.flag("zero-terminated") else b"\n"
         self.unique = args.flag("unique")
         self.stable = args.flag("stable") or self.unique
-        for name, value in args.given:
-            if name in _LONG_ORDERINGS:
-                general.set_letter(_LONG_ORDERINGS[name], start=True, end=True)
-            elif name == "key":
-                self.keys.append(parse_key(value or ""))
+        letters = [_LONG_ORDERINGS[name] for name, _ in args.given if name in _LONG_ORDERINGS]
+        definitions = args.values("key")
         self.tab = _tab(args.values("field-separator"))
-        for key in self.keys:
-            if key.is_default() and not key.reverse:
-                key.inherit(general)
-        if not self.keys and not general.is_default():
-            self.keys.append(general)
-        self.reverse = general.reverse
-        for key in self.keys:
-            key.check()
+        self.reverse = "r" in letters
+        self.keys: list[SortKey] = []
+        if definitions or set(letters) - {"r"}:
+            from agentsandbox.commands.sort.keys import read_keys
+
+            self.keys = read_keys(definitions, letters)
         self.random = any("R" in key.flags for key in self.keys)
 
     def values(self, ctx: CommandContext) -> Callable[[Sequence[bytes]], list[Any]]:
@@ -103,11 +92,19 @@ def _tab(given: list[str]) -> bytes | None:
             raise CommandError("empty tab", 2)
         new = b"\0" if text == "\\0" else encode(text)
         if len(new) > 1:
+            from agentsandbox.commands._text.quoting import quote
+
             raise CommandError(f"multi-character tab {quote(text)}", 2)
         if tab not in (None, new):
             raise CommandError("incompatible tabs", 2)
         tab = new
     return tab
+
+
+def _parse_key(text: str) -> SortKey:
+    from agentsandbox.commands.sort.keys import parse_key
+
+    return parse_key(text)
 
 
 def _check_size(text: str) -> None:
@@ -136,6 +133,8 @@ def _sorter(ctx: CommandContext, order: _Order) -> KeySorter | LineSorter:
             reverse=order.reverse,
             unique=order.unique,
         )
+    from agentsandbox.commands.sort.key_runs import KeySorter
+
     values = order.values(ctx)
     return KeySorter(
         ctx.budget,
@@ -192,49 +191,25 @@ def _merge(
     ctx: CommandContext, sources: Sequence[ByteReader], order: _Order
 ) -> Iterator[list[bytes]]:
     """Yield the lines of sorted files in order (`-m`)."""
-    from heapq import merge
+    from agentsandbox.commands.sort.sorted_inputs import merge_sources
 
-    values = order.pair_values(ctx)
-
-    def read(source: ByteReader) -> Iterator[tuple[Any, bytes]]:
-        for block in line_blocks(ctx.budget, source, order.terminator):
-            found = split_lines(block, order.terminator)
-            yield from zip(values(found), found, strict=True)
-
-    last: list[Any] = []
-    merged = merge(*map(read, sources), key=itemgetter(0), reverse=order.reverse)
-    while part := list(islice(merged, _MERGE_LINES)):
-        ctx.budget.step(len(part))
-        ctx.budget.breathe()
-        lines = []
-        for key, line in part:
-            if not order.unique or [key] != last:
-                lines.append(line)
-            last = [key]
-        if lines:
-            yield lines
+    values, end = order.pair_values(ctx), order.terminator
+    return merge_sources(ctx, sources, values, end, reverse=order.reverse, unique=order.unique)
 
 
 def _check(ctx: CommandContext, name: str, order: _Order, *, quiet: bool) -> int:
     """Return 0 if the lines are in order (`-c`, `-C`), else 1 after showing the first disorder."""
-    values = order.pair_values(ctx)
-    line_number = 0
-    last: list[Any] = []
-    for block in line_blocks(ctx.budget, _open(ctx, name, "open failed"), order.terminator):
-        found = split_lines(block, order.terminator)
-        ctx.budget.step(len(found) // 16 + 1)
-        keys = last + values(found)
-        pair = (keys, keys[1:]) if order.reverse != order.unique else (keys[1:], keys)
-        marks = list(map(lt, *pair))  # with -u those in order, else those out of order
-        if (mark := not order.unique) in marks:
-            if not quiet:
-                at = marks.index(mark) + 1 - len(last)
-                shown = encode(f"{ctx.name}: {name}:{line_number + at + 1}: disorder: ") + found[at]
-                ctx.stderr.write(shown + b"\n")
-            return 1
-        line_number += len(found)
-        last = keys[-1:]
-    return 0
+    from agentsandbox.commands.sort.sorted_inputs import find_disorder
+
+    values, source, end = order.pair_values(ctx), _open(ctx, name, "open failed"), order.terminator
+    found = find_disorder(ctx, source, values, end, reverse=order.reverse, unique=order.unique)
+    if found is None:
+        return 0
+    if not quiet:
+        number, line = found
+        shown = encode(f"{ctx.name}: {name}:{number}: disorder: ") + line
+        ctx.stderr.write(shown + b"\n")
+    return 1
 
 
 def _output(ctx: CommandContext, name: str, mode: Literal["w", "a"]) -> File:
@@ -273,7 +248,7 @@ def _check_mode(args: Arguments) -> str | None:
         write_error=("NAME: fflush failed: 'standard output': REASON\nsort: write error", 2),
     ),
     values={
-        "key": parse_key,
+        "key": _parse_key,
         "field-separator": lambda text: _tab([text]),
         "buffer-size": _check_size,
     },
@@ -321,6 +296,8 @@ def sort(ctx: CommandContext, args: Arguments) -> int:
     names = args.operands or ["-"]
     if mode is not None:
         if len(names) > 1:
+            from agentsandbox.commands._text.quoting import quote_always
+
             extra = f"extra operand {quote_always(names[1])} not allowed with -{mode}"
             raise CommandError(extra, 2)
         return _check(ctx, names[0], order, quiet=mode == "C")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.formats.printf import encode_code_point
+from agentsandbox.kernel.formats.escapes import encode_code_point
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False

@@ -19,19 +19,13 @@ costs more than to jump from match to match.
 
 from __future__ import annotations
 
-from agentsandbox.kernel.regexps.matcher import (
-    PerlRegex,
-    PosixRegex,
-    Regex,
-    compile_lines,
-    compile_posix,
-)
-from agentsandbox.kernel.regexps.parser import RegexError
+from agentsandbox.kernel.regexps.limits import RegexError
+from agentsandbox.kernel.regexps.matcher import PosixRegex, Regex, compile_posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.kernel.regexps.matcher import Match as Match
     from agentsandbox.kernel.regexps.perl import compile_perl
+    from agentsandbox.kernel.regexps.spans import Match as Match
 else:
 
     def __getattr__(name: str) -> object:
@@ -44,11 +38,9 @@ else:
 
 
 __all__ = [
-    "PerlRegex",
     "PosixRegex",
     "Regex",
     "RegexError",
-    "compile_lines",
     "compile_perl",
     "compile_posix",
 ]

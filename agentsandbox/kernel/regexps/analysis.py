@@ -23,9 +23,9 @@ from __future__ import annotations
 
 import math
 
+from agentsandbox.kernel.regexps.limits import MAX_PLACES, UNBOUNDED
 from agentsandbox.kernel.regexps.translate import top_parts
 from agentsandbox.kernel.regexps.tree import (
-    MAX_PLACES,
     Alternation,
     Assertion,
     BackReference,
@@ -43,7 +43,6 @@ _SMALL = 16
 _FACTOR = 4096
 MAX_REACH = 64
 """The characters that each failing start may read in counted repeats without being counted."""
-UNBOUNDED = 1 << 62
 
 
 # TM-TIME-3
@@ -68,6 +67,13 @@ def analyze(root: Node, multiline: bool) -> Analysis:
     return Analysis(
         _safe_length(walk, root), _unique_end(root, multiline) or not walk.longer or _chain(root)
     )
+
+
+def is_once_per_line(root: Node) -> bool:
+    """Whether a line holds at most one match: the pattern begins or ends with an anchor."""
+    parts = top_parts(root)
+    edges = parts[:1] + parts[-1:]
+    return any(isinstance(part, Assertion) and part.kind in "^$" for part in edges)
 
 
 def _safe_length(walk: _Walk, root: Node) -> int:

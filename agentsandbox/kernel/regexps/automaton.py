@@ -19,10 +19,9 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.regexps.parser import RegexError
+from agentsandbox.kernel.regexps.limits import MAX_PLACES, RegexError
 from agentsandbox.kernel.regexps.translate import set_source
 from agentsandbox.kernel.regexps.tree import (
-    MAX_PLACES,
     Alternation,
     Assertion,
     CharSet,

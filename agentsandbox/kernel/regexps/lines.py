@@ -24,8 +24,9 @@ from bisect import bisect_right
 from itertools import islice
 from operator import eq
 
-from agentsandbox.kernel.regexps.matcher import PerlRegex, PosixRegex, compile_lines
-from agentsandbox.kernel.regexps.parser import RegexError
+from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.regexps.limits import MAX_LENGTH, MAX_PLACES, RegexError
+from agentsandbox.kernel.regexps.matcher import SPECIAL, PosixRegex
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -34,11 +35,68 @@ if TYPE_CHECKING:
     from re import Pattern
 
     from agentsandbox.kernel.budget import Budget
+    from agentsandbox.kernel.regexps.perl_regex import PerlRegex
 
 _SAMPLE, _MANY = 128, 512
 """The numbers of matches after which the share of matching lines is estimated, first and later."""
 _MOST = 0.6
 """The share of matching lines above which each line is tested, for patterns of whole line ends."""
+
+
+@cache_short(64)
+def compile_lines(
+    patterns: tuple[str, ...],
+    *,
+    extended: bool = True,
+    fixed: bool = False,
+    ignore_case: bool = False,
+    whole_words: bool = False,
+    whole_lines: bool = False,
+    newline_safe: bool = True,
+    bytewise: bool = False,
+) -> list[PosixRegex]:
+    """Compile grep's patterns: one for all, or one for each if there are back-references.
+
+    A line is selected if any of them matches. Raises `RegexError`.
+    """
+    if len(patterns) > MAX_PLACES or sum(map(len, patterns)) > 20 * MAX_PLACES:
+        raise RegexError("Regular expression too big")
+    source = "\n".join(patterns)
+    plain = fixed or all(map(SPECIAL.isdisjoint, patterns))
+    if (
+        plain
+        and not (ignore_case or whole_words or whole_lines)
+        and len(patterns) == 1
+        and 0 < len(source) <= MAX_LENGTH
+        and "\n" not in source
+    ):
+        return [
+            PosixRegex(source, None, multiline=False, newline_safe=newline_safe, bytewise=bytewise)
+        ]
+    from agentsandbox.kernel.regexps.parser import bound_tree, fixed_tree, join_trees, parse
+
+    if fixed or (plain and len(patterns) > 1):
+        trees = [fixed_tree(patterns, ignore_case=ignore_case)]
+    else:
+        trees = [
+            parse(
+                pattern,
+                extended=extended,
+                dialect="grep",
+                ignore_case=ignore_case,
+                newline_safe=newline_safe,
+            )
+            for pattern in patterns
+        ]
+    if len(trees) > 1 and not any(tree.back_references for tree in trees):
+        trees = [join_trees(trees)]
+    if whole_lines or whole_words:
+        before, after = "^$" if whole_lines else "()"
+        trees = [bound_tree(tree, before, after) for tree in trees]
+    return [
+        PosixRegex(source, tree, multiline=False, newline_safe=newline_safe, bytewise=bytewise)
+        for tree in trees
+    ]
 
 
 def compile_search(
@@ -138,8 +196,9 @@ class LineSearch:
         self.regex = first if len(regexes) == 1 else None
         self.perl: PerlRegex | None = None
         """The Perl pattern; `regex` finds its lines in ASCII text."""
-        if isinstance(first, PerlRegex) and first.lines is not None and not null_lines:
-            self.perl, self.regex = first, first.lines
+        if first is not None and not isinstance(first, PosixRegex) and not null_lines:
+            if first.lines is not None:
+                self.perl, self.regex = first, first.lines
         self.plain = plain
         self.lowered = ""
         self.required = ""

@@ -6,8 +6,8 @@ go to the automaton, which knows no groups: they are filled in by a second match
 that was found (`_fill`). A pattern with back-references that may explode runs on the `regex`
 package, whose searches take a timeout.
 
-`PerlRegex` always runs on the `regex` package. `lines` is a `PosixRegex` that selects the lines for
-it.
+A pattern of ordinary characters alone, the most frequent kind, matches itself: it is not parsed,
+and compiled only if somebody searches with `re`.
 """
 
 from __future__ import annotations
@@ -16,73 +16,22 @@ import re
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short, compile_pattern
-from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.regexps.analysis import UNBOUNDED, analyze
-from agentsandbox.kernel.regexps.parser import (
-    RegexError,
-    Tree,
-    bound_tree,
-    fixed_tree,
-    join_trees,
-    parse,
-)
-from agentsandbox.kernel.regexps.translate import (
-    alternative_texts,
-    leading_text,
-    literal_text,
-    required_text,
-    top_parts,
-    translate,
-)
-from agentsandbox.kernel.regexps.tree import MAX_PLACES, Assertion
+from agentsandbox.kernel.regexps.limits import MAX_LENGTH, MAX_PLACES, UNBOUNDED, RegexError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from typing import Any, TypeAlias
+    from typing import Any
 
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps.automaton import Automaton
-    from agentsandbox.kernel.regexps.perl_tree import PerlTree
-    from agentsandbox.kernel.regexps.tree import Node
+    from agentsandbox.kernel.regexps.parser import Tree
+    from agentsandbox.kernel.regexps.spans import Match
 
-    Match: TypeAlias = "re.Match[str] | Span"
-
-
-_SPECIAL = lazily(r"[\\\[.*^$+?(){}|]")
+SPECIAL = frozenset("\\[.*^$+?(){}|\n")
+"""The characters that are more than themselves in some dialect, alone or after a backslash."""
 _MOST_AUTOMATA = 16
 """Automata that a sandbox keeps at the same time."""
-_SHORT = 1000
-"""A Perl pattern that is safe only for shorter lines runs on the `regex` package alone."""
-_PATIENCE = 2.0
-"""The seconds for one search without a budget."""
-
-
-class Span:
-    """A match of the automaton, whose groups are unknown."""
-
-    __slots__ = ("_end", "_groups", "_start", "_text")
-
-    def __init__(self, text: str, start: int, end: int, groups: int) -> None:
-        self._text = text
-        self._start = start
-        self._end = end
-        self._groups = groups
-
-    def group(self, number: int = 0, /) -> Any:
-        return self._text[self._start : self._end] if number == 0 else None
-
-    def groups(self) -> tuple[Any, ...]:
-        return (None,) * self._groups
-
-    def start(self, number: int = 0, /) -> int:
-        return self._start if number == 0 else -1
-
-    def end(self, number: int = 0, /) -> int:
-        return self._end if number == 0 else -1
-
-    def span(self, number: int = 0, /) -> tuple[int, int]:
-        return (self._start, self._end) if number == 0 else (-1, -1)
 
 
 class Regex:
@@ -147,33 +96,6 @@ class Regex:
             pos = end if end > start else end + 1
 
 
-def _prefix(root: Node) -> str:
-    parts = top_parts(root)
-    if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b":
-        parts = parts[1:]
-    return leading_text(parts)
-
-
-def _timeout(budget: Budget | None) -> float:
-    return _PATIENCE if budget is None else max(0.05, budget.remaining())
-
-
-def _search_timed(
-    pattern: Any, method: str, text: str, pos: int, end: int | None, budget: Budget | None
-) -> Match | None:
-    """Run a pattern of the `regex` package within the remaining time."""
-    stop = len(text) if end is None else end
-    try:
-        found: Match | None = getattr(pattern, method)(text, pos, stop, timeout=_timeout(budget))
-    except TimeoutError:
-        raise LimitReached("timeout") from None
-    except MemoryError:
-        raise LimitReached("value_bytes", "the pattern takes too much to match") from None
-    if budget is not None:
-        budget.check_time()
-    return found
-
-
 def _finder(pattern: re.Pattern[str]) -> Callable[[str], list[str]]:
     """Return a function that finds all matches of a pattern, each as a whole."""
     if not pattern.groups:
@@ -191,6 +113,9 @@ class PosixRegex(Regex):
     `required`      a text that every match contains, or "".
     `prefix`        the text that every match begins with, where `re` makes use of it.
     `exact`         whether `fast_test` finds the end as well.
+    `shortest`, `longest`  the lengths of the shortest and of the longest match; None without bound.
+    `empty`         whether it matches only the empty string.
+    `once_per_line` whether a line holds at most one match: it begins or ends with an anchor.
 
     It has two patterns for `re`: one for any text, and a faster one for ASCII text.
     """
@@ -201,7 +126,6 @@ class PosixRegex(Regex):
         "_collect",
         "_flags",
         "_lines",
-        "_longest",
         "_multiline",
         "_newline_safe",
         "_options",
@@ -211,38 +135,35 @@ class PosixRegex(Regex):
         "_unicode",
         "alternatives",
         "bytewise",
+        "empty",
+        "exact",
+        "has_back_references",
+        "ignores_case",
         "literal",
+        "longest",
+        "once_per_line",
         "plain",
         "prefix",
         "required",
+        "shortest",
     )  # fmt: skip
 
     def __init__(
         self,
         source: str,
-        tree: Tree,
+        tree: Tree | None,
         *,
         multiline: bool,
         newline_safe: bool,
         bytewise: bool = False,
     ) -> None:
-        super().__init__(source, tree.groups)
+        """`tree` is None for a source that matches only itself (`is_text`)."""
+        super().__init__(source, 0)
         self.bytewise = bytewise
-        self.warnings = tree.warnings
         self._tree = tree
         self._multiline = multiline or newline_safe
         self._newline_safe = newline_safe
-        self._flags = (re.IGNORECASE if tree.ignore_case else 0) | (
-            re.MULTILINE if self._multiline else 0
-        )
-        analysis = analyze(tree.root, multiline)
-        self.safe_length = analysis.safe_length
-        self._longest = analysis.longest
-        self.plain = literal_text(tree.root)
-        self.literal = None if tree.ignore_case else self.plain
-        self.alternatives = [] if tree.ignore_case else alternative_texts(tree.root)
-        self.required = "" if tree.ignore_case else required_text(tree.root)
-        self.prefix = "" if tree.ignore_case else _prefix(tree.root)
+        self._flags = re.MULTILINE if self._multiline else 0
         self._ascii: re.Pattern[str] | None = None
         self._lines: re.Pattern[str] | None = None
         self._collect: Callable[[str], list[str]] | None = None
@@ -251,12 +172,71 @@ class PosixRegex(Regex):
         self._automaton: Automaton | None = None
         self._timed: Any = None
         self._options: tuple[bool, bool, str] | None = None
-        if tree.root.size > MAX_PLACES and self.safe_length != UNBOUNDED:
+        if tree is None:
+            self._describe_text(source)
+        else:
+            self._describe(tree, multiline)
+
+    def _describe_text(self, text: str) -> None:
+        """Set what is known of a pattern that matches only `text`, which is not empty."""
+        self.safe_length = UNBOUNDED
+        self.exact = True
+        self.empty = self.once_per_line = self.ignores_case = self.has_back_references = False
+        self.literal: str | None = text
+        self.plain: str | None = text
+        self.required = self.prefix = text
+        self.alternatives: list[str] = []
+        self.shortest = len(text)
+        self.longest: int | None = len(text)
+
+    def _describe(self, tree: Tree, multiline: bool) -> None:
+        """Set what the tree says of the pattern; compile it, or raise `RegexError`."""
+        from agentsandbox.kernel.regexps.analysis import analyze, is_once_per_line
+        from agentsandbox.kernel.regexps.translate import (
+            alternative_texts,
+            literal_text,
+            prefix_text,
+            required_text,
+        )
+
+        root = tree.root
+        self.groups = tree.groups
+        self.warnings = tree.warnings
+        analysis = analyze(root, multiline)
+        self.safe_length = analysis.safe_length
+        self.exact = analysis.longest
+        self.empty = root.high == 0
+        self.once_per_line = is_once_per_line(root)
+        self.ignores_case = tree.ignore_case
+        self.has_back_references = tree.back_references
+        self.shortest, self.longest = root.low, root.high
+        self.plain = self.literal = literal_text(root)
+        if tree.ignore_case:
+            self._flags |= re.IGNORECASE
+            self.literal = None
+            self.alternatives, self.required, self.prefix = [], "", ""
+        else:
+            self.alternatives = alternative_texts(root)
+            self.required = required_text(root)
+            self.prefix = prefix_text(root)
+        if root.size > MAX_PLACES and self.safe_length != UNBOUNDED:
             raise RegexError("Regular expression too big")
-        if tree.root.size < 2000 or self.safe_length:
+        if root.size < 2000 or self.safe_length:
             self._compile(ascii_only=True)
 
+    def _parsed(self) -> Tree:
+        """Return the tree; that of a plain text is made when it is asked for, which is seldom."""
+        if self._tree is None:
+            from agentsandbox.kernel.regexps.parser import fixed_tree
+
+            self._tree = fixed_tree((self.pattern_source,), ignore_case=False)
+        return self._tree
+
     def _source(self, *, ascii_only: bool) -> str:
+        if self._tree is None:
+            return re.escape(self.pattern_source)
+        from agentsandbox.kernel.regexps.translate import translate
+
         return translate(
             self._tree.root,
             ascii_only=ascii_only,
@@ -303,7 +283,8 @@ class PosixRegex(Regex):
         The list is empty if they are not faster than `for_lines`.
         """
         if self._prefixed is None:
-            tree, sources = self._tree, []
+            tree: Tree = self._parsed()
+            sources: list[str] = []
             if not tree.back_references:
                 from agentsandbox.kernel.regexps.literal_prefixes import prefixed_sources
 
@@ -321,13 +302,15 @@ class PosixRegex(Regex):
                 from agentsandbox.kernel.regexps.literal_prefixes import match_collector
 
                 self._collect = match_collector(
-                    self._tree.root, ignore_case=self._tree.ignore_case
+                    self._parsed().root, ignore_case=self.ignores_case
                 ) or _finder(self.for_text(text))
             return self._collect(text)
         return _finder(self.for_text(text))(text)
 
     def edge_run(self) -> tuple[str, str] | None:
         """Return the characters and the anchor of a pattern such as `^ *`, or None for others."""
+        if self._tree is None:
+            return None
         from agentsandbox.kernel.regexps.literal_prefixes import edge_run
 
         found = edge_run(self._tree.root)
@@ -338,45 +321,8 @@ class PosixRegex(Regex):
         return "".join(map(chr, codes)), found[1]
 
     @property
-    def ignores_case(self) -> bool:
-        """Whether letter case is ignored."""
-        return self._tree.ignore_case
-
-    @property
-    def has_back_references(self) -> bool:
-        """Whether the pattern has back-references."""
-        return self._tree.back_references
-
-    @property
-    def longest(self) -> int | None:
-        """The length of the longest match, None without a bound."""
-        return self._tree.root.high
-
-    @property
-    def exact(self) -> bool:
-        """Whether `re` finds the longest match."""
-        return self._longest
-
-    @property
-    def empty(self) -> bool:
-        """Whether it matches only the empty string."""
-        return self._tree.root.high == 0
-
-    @property
-    def once_per_line(self) -> bool:
-        """Whether a line holds at most one match: it begins or ends with an anchor."""
-        parts = top_parts(self._tree.root)
-        edges = parts[:1] + parts[-1:]
-        return any(isinstance(part, Assertion) and part.kind in "^$" for part in edges)
-
-    @property
-    def shortest(self) -> int:
-        """The length of the shortest match."""
-        return self._tree.root.low
-
-    @property
     def fast(self) -> re.Pattern[str] | None:
-        return self._general() if self._longest and self.safe_length == UNBOUNDED else None
+        return self._general() if self.exact and self.safe_length == UNBOUNDED else None
 
     @property
     def fast_test(self) -> re.Pattern[str] | None:
@@ -402,24 +348,20 @@ class PosixRegex(Regex):
     def test(self, text: str, budget: Budget | None = None) -> bool:
         if len(text) <= self.safe_length:
             return self.for_text(text).search(text) is not None
-        if self._slow():
+        if self.has_back_references:
             return self._search_slowly(text, 0, budget) is not None
         return self._machine(budget).matches(text, 0, budget)
 
     def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
         if len(text) <= self.safe_length:
             found = self.for_text(text).search(text, pos)
-            if found is None or self._longest:
+            if found is None or self.exact:
                 return found
             return self._lengthen(text, found, budget)
-        if self._slow():
+        if self.has_back_references:
             return self._search_slowly(text, pos, budget)
         span = self._machine(budget).find(text, pos, budget)
         return None if span is None else self._fill(text, *span, budget)
-
-    def _slow(self) -> bool:
-        """Whether only a backtracking matcher can run this pattern."""
-        return self._tree.back_references
 
     def _machine(self, budget: Budget | None) -> Automaton:
         """Return the automaton of this pattern for the sandbox of the budget.
@@ -442,11 +384,11 @@ class PosixRegex(Regex):
     def _new_automaton(self) -> Automaton:
         from agentsandbox.kernel.regexps.automaton import Automaton
 
-        return Automaton(self._tree.root, self._flags, self._multiline, bytewise=self.bytewise)
+        return Automaton(self._parsed().root, self._flags, self._multiline, bytewise=self.bytewise)
 
     def _lengthen(self, text: str, found: re.Match[str], budget: Budget | None) -> Match:
         """Return the longest match that begins where `found` begins."""
-        if self._slow():
+        if self.has_back_references:
             return found
         start, end = found.span()
         longest = self._machine(budget).longest(text, start, budget)
@@ -454,11 +396,13 @@ class PosixRegex(Regex):
 
     def _fill(self, text: str, start: int, end: int, budget: Budget | None) -> Match:
         """Return the match at a known place, with its groups."""
+        from agentsandbox.kernel.regexps.spans import Span, search_timed
+
         found: Match | None = None
         if self.groups and len(text) <= self.safe_length:
             found = self.for_text(text).fullmatch(text, start, end)
         elif self.groups:
-            found = _search_timed(self._timed_pattern(), "fullmatch", text, start, end, budget)
+            found = search_timed(self._timed_pattern().fullmatch, text, start, end, budget)
         return found or Span(text, start, end, self.groups)
 
     def _timed_pattern(self) -> Any:
@@ -467,7 +411,7 @@ class PosixRegex(Regex):
 
             from agentsandbox.kernel.regexps.timed import RegexTooLarge, compile_timed
 
-            flags = regex.I if self._tree.ignore_case else 0
+            flags = regex.I if self.ignores_case else 0
             flags |= (regex.M if self._multiline else 0) | (regex.A if self.bytewise else 0)
             source = self._source(ascii_only=self.bytewise)
             try:
@@ -477,7 +421,14 @@ class PosixRegex(Regex):
         return self._timed
 
     def _search_slowly(self, text: str, pos: int, budget: Budget | None) -> Match | None:
-        return _search_timed(self._timed_pattern(), "search", text, pos, None, budget)
+        from agentsandbox.kernel.regexps.spans import search_timed
+
+        return search_timed(self._timed_pattern().search, text, pos, None, budget)
+
+
+def is_text(pattern: str) -> bool:
+    """Whether a pattern is a text that matches only itself, in each dialect."""
+    return 0 < len(pattern) <= MAX_LENGTH and SPECIAL.isdisjoint(pattern)
 
 
 @cache_short(512)
@@ -503,97 +454,20 @@ def compile_posix(
                      (the default of find).
     empty_ranges     ranges such as [z-a] match nothing, and are no errors.
     """
-    tree = parse(
-        pattern,
-        extended=extended,
-        dialect=dialect,
-        ignore_case=ignore_case,
-        newline_safe=newline_safe,
-        empty_ranges=empty_ranges,
-    )
+    tree: Tree | None = None
+    if ignore_case or not is_text(pattern):
+        from agentsandbox.kernel.regexps.parser import parse
+
+        tree = parse(
+            pattern,
+            extended=extended,
+            dialect=dialect,
+            ignore_case=ignore_case,
+            newline_safe=newline_safe,
+            empty_ranges=empty_ranges,
+        )
     regex = PosixRegex(
         pattern, tree, multiline=newline_anchors, newline_safe=newline_safe, bytewise=bytewise
     )
     regex._options = (extended, ignore_case, dialect)
     return regex
-
-
-@cache_short(64)
-def compile_lines(
-    patterns: tuple[str, ...],
-    *,
-    extended: bool = True,
-    fixed: bool = False,
-    ignore_case: bool = False,
-    whole_words: bool = False,
-    whole_lines: bool = False,
-    newline_safe: bool = True,
-    bytewise: bool = False,
-) -> list[PosixRegex]:
-    """Compile grep's patterns: one for all, or one for each if there are back-references.
-
-    A line is selected if any of them matches. Raises `RegexError`.
-    """
-    if len(patterns) > MAX_PLACES or sum(map(len, patterns)) > 20 * MAX_PLACES:
-        raise RegexError("Regular expression too big")
-    if fixed or (len(patterns) > 1 and not any(_SPECIAL.search(pattern) for pattern in patterns)):
-        trees = [fixed_tree(patterns, ignore_case=ignore_case)]
-    else:
-        trees = [
-            parse(
-                pattern,
-                extended=extended,
-                dialect="grep",
-                ignore_case=ignore_case,
-                newline_safe=newline_safe,
-            )
-            for pattern in patterns
-        ]
-    if len(trees) > 1 and not any(tree.back_references for tree in trees):
-        trees = [join_trees(trees)]
-    if whole_lines or whole_words:
-        before, after = "^$" if whole_lines else "()"
-        trees = [bound_tree(tree, before, after) for tree in trees]
-    source = "\n".join(patterns)
-    return [
-        PosixRegex(source, tree, multiline=False, newline_safe=newline_safe, bytewise=bytewise)
-        for tree in trees
-    ]
-
-
-class PerlRegex(Regex):
-    """A pattern of the `regex` package, always run under a time limit.
-
-    `lines`  the `PosixRegex` that selects ASCII lines up to its `safe_length`; None if `re` cannot.
-    """
-
-    __slots__ = ("_behind", "_collect", "_pattern", "_plain", "lines")
-
-    def __init__(
-        self, source: str, pattern: Any, safe_length: int, tree: PerlTree | None = None
-    ) -> None:
-        super().__init__(source, pattern.groups)
-        self._pattern = pattern
-        self.safe_length = safe_length
-        self.lines: PosixRegex | None = None
-        if tree is not None and tree.safe_length > _SHORT:
-            flags = re.MULTILINE | re.ASCII | (re.IGNORECASE if tree.ignore_case else 0)
-            self._plain = compile_pattern(tree.source, flags).findall
-            self._behind = tree.behind
-            self._collect: Callable[[str], list[str]] | None = None
-            if tree.behind:
-                behind = re.escape(tree.behind) + f"({tree.source})"
-                self._collect = compile_pattern(behind, flags).findall
-            root = Tree(tree.root, 0, [], back_references=False, ignore_case=tree.ignore_case)
-            self.lines = PosixRegex(source, root, multiline=False, newline_safe=True)
-
-    def search(self, text: str, pos: int = 0, budget: Budget | None = None) -> Match | None:
-        return _search_timed(self._pattern, "search", text, pos, None, budget)
-
-    def collect(self, text: str) -> list[str]:
-        """Return all matches that are not empty, in a text that `lines` may search."""
-        if self._collect is not None:
-            found: list[str] = self._collect(text)
-            if len(found) == text.count(self._behind):
-                return found
-        return [match for match in self._plain(text) if match]

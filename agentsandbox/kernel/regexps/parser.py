@@ -8,6 +8,7 @@ takes no recursion. GNU's tools give one parser different switches (`re_set_synt
 from __future__ import annotations
 
 from agentsandbox.kernel.expressions import lazily
+from agentsandbox.kernel.regexps.limits import MAX_LENGTH, RegexError
 from agentsandbox.kernel.regexps.tree import (
     CLASS_NAMES,
     Alternation,
@@ -20,7 +21,6 @@ from agentsandbox.kernel.regexps.tree import (
     Repeat,
 )
 
-MAX_LENGTH = 1 << 15
 MAX_NESTING = 100
 MAX_REPEAT = 32767
 MAX_SIZE = 1_000_000
@@ -31,14 +31,6 @@ _UNMATCHED_BRACKET = "Unmatched [, [^, [:, [., or [="
 _SED_ESCAPES = {"a": "\a", "f": "\f", "n": "\n", "r": "\r", "t": "\t", "v": "\v"}
 _AWK_ESCAPES = {**_SED_ESCAPES, "b": "\b"}
 _INTERVAL = lazily(r"(\d*)(,?)(\d*)")
-
-
-class RegexError(Exception):
-    """An error in a pattern, with the message of GNU's regcomp."""
-
-    def __init__(self, message: str) -> None:
-        self.message = message
-        super().__init__(message)
 
 
 class Syntax:

@@ -19,8 +19,8 @@ import re
 
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.regexps.matcher import PerlRegex
-from agentsandbox.kernel.regexps.parser import RegexError
+from agentsandbox.kernel.regexps.limits import RegexError
+from agentsandbox.kernel.regexps.perl_regex import PerlRegex
 from agentsandbox.kernel.regexps.perl_tree import read_perl
 from agentsandbox.kernel.regexps.timed import RegexTooLarge, compile_timed
 from agentsandbox.kernel.regexps.translate import ASCII_CLASSES

@@ -268,6 +268,14 @@ def leading_text(parts: Sequence[Node]) -> str:
     return "".join(text)
 
 
+def prefix_text(root: Node) -> str:
+    """Return the text that every match begins with, where `re` makes use of it."""
+    parts = top_parts(root)
+    if parts and isinstance(parts[0], Assertion) and parts[0].kind in "(<b":
+        parts = parts[1:]
+    return leading_text(parts)
+
+
 def alternative_texts(root: Node) -> list[str]:
     """Return the texts of a pattern that is a choice between texts, or an empty list."""
     while isinstance(root, Group):

@@ -11,8 +11,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-MAX_PLACES = 20_000
-"""The largest number of places of a pattern, with counted repeats written out."""
 ANY_MASK = (1 << 129) - 1
 _OTHER = 1 << 128
 

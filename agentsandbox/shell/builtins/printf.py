@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from agentsandbox.errors import CommandError
-from agentsandbox.kernel.formats.printf import Rendering, compile_format
+from agentsandbox.kernel.formats.printf import compile_format
+from agentsandbox.kernel.formats.rendering import Rendering
 from agentsandbox.kernel.streams import decode
 from agentsandbox.shell.builtins import UsageFailure, define
 from agentsandbox.shell.expansion.errors import BAD_SUBSCRIPT, ExpansionError

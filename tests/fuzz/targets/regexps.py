@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 
-from agentsandbox.kernel.regexps.analysis import UNBOUNDED
+from agentsandbox.kernel.regexps.limits import UNBOUNDED, RegexError
 from agentsandbox.kernel.regexps.matcher import PosixRegex, compile_posix
-from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.streams import decode, encode
 from tests.fuzz.judge import Problem, judged, judged_script, sandbox_with
 from tests.fuzz.seeds import seen_words

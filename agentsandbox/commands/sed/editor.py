@@ -1,24 +1,24 @@
-"""Runs a sed script: the cycle, the pattern and the hold space, input and output.
+"""Runs a sed script: the cycle, the pattern and the hold space, the input.
 
-The input reads ahead, because `$` must know whether a line is the last one. The output remembers a
-missing newline at the end of a file, which is added only when something follows. Line numbers at
-which no command applies (`busy`) are passed in blocks: 6 times as fast.
+The input reads ahead, because `$` must know whether a line is the last one. Line numbers at which
+no command applies (`busy`) are passed in blocks: 6 times as fast.
 """
 
 from __future__ import annotations
 
 from agentsandbox.commands.sed.nodes import SedError
 from agentsandbox.kernel.accounts import LARGE
-from agentsandbox.kernel.streams import decode, decode_bytewise, encode, position_of
+from agentsandbox.kernel.streams import encode, position_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from typing import Protocol
 
+    from agentsandbox.commands.sed.output import Output, Settings
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.regexps import PosixRegex
-    from agentsandbox.kernel.streams import ByteReader, ByteWriter
+    from agentsandbox.kernel.streams import ByteReader
 
     Operation = Callable[["Editor"], int | None]
 
@@ -31,31 +31,8 @@ if TYPE_CHECKING:
 END = 1 << 30
 """The number of a command behind all others: the cycle ends."""
 DELETE, DELETE_LINE, QUIT, QUIT_SILENTLY = -1, -2, -3, -4
-_FLUSH = 400
 _MANY = 1 << 14
 _ENDLESS = 1 << 60
-
-
-class Settings:
-    """The options of one run that commands look at."""
-
-    __slots__ = ("bytewise", "decode", "line_length", "null_lines", "quiet", "unbuffered")
-
-    def __init__(
-        self,
-        *,
-        quiet: bool = False,
-        null_lines: bool = False,
-        unbuffered: bool = False,
-        line_length: int = 70,
-        bytewise: bool = False,
-    ) -> None:
-        self.bytewise = bytewise
-        self.decode = decode_bytewise if bytewise else decode
-        self.quiet = quiet
-        self.null_lines = null_lines
-        self.unbuffered = unbuffered
-        self.line_length = line_length
 
 
 class Program:
@@ -94,44 +71,6 @@ class Program:
         return min(
             [start - following for start, _ in busy if start > following], default=_ENDLESS
         ), number
-
-
-class Output:
-    """Collects lines for a writer. A last line without newline gets one if something follows."""
-
-    __slots__ = ("_chunks", "_missing", "end", "writer")
-
-    def __init__(self, writer: ByteWriter, end: str, beside: Output | None = None) -> None:
-        self.writer = writer
-        self.end = end
-        self._chunks: list[str] = [] if beside is None else beside._chunks
-        self._missing = False
-
-    def line(self, text: str, *, complete: bool = True) -> None:
-        """Write a line; without its end when it is not `complete`."""
-        if self._missing or not complete:
-            self.text(text + self.end if complete else text)
-            self._missing = not complete
-            return
-        self._chunks.append(text + self.end)
-        if len(self._chunks) > _FLUSH:
-            self.flush()
-
-    def text(self, text: str) -> None:
-        """Write text as it is, after the newline that may be missing."""
-        if self._missing:
-            self._missing = False
-            self._chunks.append(self.end)
-        self._chunks.append(text)
-        if len(self._chunks) > _FLUSH:
-            self.flush()
-
-    def flush(self) -> None:
-        """Hand everything to the writer."""
-        if self._chunks:
-            data = encode("".join(self._chunks))
-            self._chunks.clear()
-            self.writer.write(data)
 
 
 class Input:
