@@ -19,6 +19,8 @@ Line numbers are counted on demand, from the place that was asked for last.
 
 from __future__ import annotations
 
+import itertools
+
 from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
@@ -44,6 +46,14 @@ _SPLIT_OPERATOR = lazily(r"([&|;<>(]++)((?:\\\n)++)(?=[&|;<>(!-])")
 _ANY_SPLIT_OPERATOR = lazily(r"[&|;<>(](?:\\\n)++(?=[&|;<>(!-])")
 SKIPPED = (" ", "\t", "\\", "#")
 """What blanks, a joined line or a comment can begin with."""
+BETWEEN = (*SKIPPED, "\n")
+"""The same with newlines."""
+
+_TEXTS = itertools.count()
+"""Counts the texts that this process reads."""
+_FIRST_TEXTS, _LONG_TEXT = 2, 2048
+"""Texts that are read without the expressions for known words, unless one has more characters:
+compiling these expressions takes as long as reading a hundred commands."""
 
 
 class Lexer:
@@ -61,6 +71,8 @@ class Lexer:
         self.in_substitution = False
         """Whether a $(…) or <(…) is open: its here-documents may end with `EOF)`."""
         self.joins = "\\\n" in text and _ANY_SPLIT_OPERATOR.search(text) is not None
+        self.shares = next(_TEXTS) >= _FIRST_TEXTS or len(text) > _LONG_TEXT
+        """Whether to look for words and commands that other texts have read already."""
         self.has_lines = "\n" in text
         """Whether there is more than one line, of which messages must tell."""
         self.alias_texts: list[tuple[int, int]] = []
@@ -195,6 +207,8 @@ class Lexer:
     def skip_newlines(self) -> None:
         """Pass over blanks, comments and newlines."""
         if not self.pending and not self.joins:
+            if not self.text.startswith(BETWEEN, self.position):
+                return
             match = SPACE.match(self.text, self.position)
             if match is not None:
                 if self.meter is not None:

@@ -19,7 +19,8 @@ the same wherever they stand (`words.known_word`), and so does a command of such
 `match_known` finds it with one expression, and `known_command` reads it once for all scripts that
 have it on the same line. Everything else (redirections, substitutions, several lines, aliases)
 takes the way through the grammar. Shared nodes are never changed, and what is compiled of them
-knows no sandbox.
+knows no sandbox. The first texts of a process take that way with all their commands, because it
+takes longer to compile the expressions than to read these texts (`Lexer.shares`).
 
 Errors are worded as bash words them. Bash reads some constructs with a parser of their own, whose
 errors end more or less than the others: a `ShellSyntaxError` says so in its attributes (`in_array`,
@@ -33,7 +34,7 @@ from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
 from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE
-from agentsandbox.shell.syntax.lexer import SKIPPED, SPACE
+from agentsandbox.shell.syntax.lexer import BETWEEN, SKIPPED, SPACE
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
     ArithmeticCommand,
@@ -86,6 +87,9 @@ _LONGEST_KNOWN, _LONGEST_MATCHED = 256, 4096
 
 _CLOSING_BRACKETS = lazily(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = lazily(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
+_RESERVED_STARTS = tuple(sorted({word[:3] for word in RESERVED}))
+"""How a reserved word begins; most words of commands begin otherwise, and need no expression."""
+_PREFIXES = ("!", "time")
 _LONGEST_RESERVED = 16
 """Characters of a text in which a reserved word is sought; a longer word is none."""
 _ASSIGNMENT = lazily(r"([A-Za-z_][A-Za-z0-9_]*+(?:\\\n[A-Za-z0-9_]*+)*+)(\[|\+?(?:\\\n)*=)")
@@ -120,6 +124,8 @@ class Parser(WordReader):
         self.aliases = aliases
         """Set only between two complete commands."""
         self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
+        self._may_assign = "=" in text or "[" in text
+        """Whether there may be an assignment in the text, or a subscript."""
         self._searched, self._searched_from, self._opening = "", 0, 0
         """A text, a place in it, and where the first opening parenthesis from there on is."""
 
@@ -133,7 +139,13 @@ class Parser(WordReader):
     def skip_to_command(self) -> None:
         """Pass over blanks, comments, newlines and aliases that expand to nothing else."""
         if not (self.pending or self.joins or self.aliases or self.meter is not None):
-            match = SPACE.match(self.text, self.position)
+            text, position = self.text, self.position
+            if not text.startswith(BETWEEN, position):
+                return
+            if not text.startswith(BETWEEN, position + 1) and text[position] in " \n":
+                self.position = position + 1
+                return
+            match = SPACE.match(text, position)
             if match is not None:
                 self.position = match.end()
                 return
@@ -234,6 +246,8 @@ class Parser(WordReader):
 
     def _known_command(self) -> SimpleCommand | None:
         """Read a command of known words, as most are; return None, and read nothing, for others."""
+        if not self.shares:
+            return None
         text, start = self.text, self.position
         match = match_known(text, start)
         if match is None:
@@ -253,7 +267,11 @@ class Parser(WordReader):
     def known_words(self) -> list[Word]:
         """Read the known words of a list that ends in this line; none of any other list."""
         end = self.position + _LONGEST_MATCHED + 1
-        match = None if self.joins else _KNOWN_COMMAND.match(self.text, self.position, end)
+        match = (
+            None
+            if self.joins or not self.shares
+            else _KNOWN_COMMAND.match(self.text, self.position, end)
+        )
         if match is None or match.end() - self.position > _LONGEST_MATCHED:
             return []
         words = [known_word(source) for source in _KNOWN_WORDS.findall(match[0])]
@@ -281,7 +299,7 @@ class Parser(WordReader):
         while True:
             if self.aliases:
                 self._expand_alias()
-            if not self.text.startswith(("!", "t"), self.position):
+            if not self.text.startswith(_PREFIXES, self.position):
                 break
             match = self._reserved_word()
             word = match[0] if match is not None else ""
@@ -359,7 +377,11 @@ class Parser(WordReader):
             if self.aliases and self._expand_alias():
                 return self.command()
             text, position = self.text, self.position
-            match = _RESERVED_WORD.match(text, position, position + _LONGEST_RESERVED)
+            match = (
+                _RESERVED_WORD.match(text, position, position + _LONGEST_RESERVED)
+                if text.startswith(_RESERVED_STARTS, position)
+                else None
+            )
             if match is not None and match[0] in RESERVED:
                 word = match[0]
                 if word == "time":
@@ -529,7 +551,7 @@ class Parser(WordReader):
                     )
                     redirections.append(redirection)
                     continue
-            if not words or declaring:
+            if (not words or declaring) and (self._may_assign or self.aliases):
                 assignment = self._assignment(first=not words)
                 if isinstance(assignment, Word):
                     words.append(assignment)

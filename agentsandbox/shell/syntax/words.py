@@ -59,7 +59,7 @@ from agentsandbox.shell.syntax.nodes import (
     Unreadable,
     Word,
 )
-from agentsandbox.shell.syntax.plain_commands import LONGEST_KNOWN, bare_word
+from agentsandbox.shell.syntax.plain_commands import LONGEST_KNOWN, PLAIN, bare_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -149,6 +149,8 @@ class WordReader(BracedReader):
         if self.meter is not None:
             self.meter.step(4)
             self.count_nodes(1)
+        if not self.shares:
+            return self._first_word()
         # One character more than is kept: a match that ends there is too long.
         match = _KNOWN.match(text, start, start + LONGEST_KNOWN + 1)
         if match is not None:
@@ -159,6 +161,13 @@ class WordReader(BracedReader):
                     self.position = end
                     return word
         return self._scanned_word()
+
+    def _first_word(self) -> Word | None:
+        """Read a word of a text that does not look for known words; plain ones are shared."""
+        word = self._scanned_word()
+        if word is not None and len(word.source) <= LONGEST_KNOWN and not word.source.strip(PLAIN):
+            return bare_word(word.source)
+        return word
 
     def _scanned_word(self) -> Word | None:
         start = self.position
