@@ -41,7 +41,7 @@ def compile_expression(word: Word, words: Words) -> Number:
         return lambda host: 0
     if all(isinstance(part, (Literal, Quoted)) for part in word.parts):
         return _constant_expression(_filled(word.parts, ()))
-    as_text = words.joined([words.text(part) for part in word.parts], word.parts)
+    as_text = words.subscript(word)
     by_operand = _operand_expression(word, as_text, words)
     if by_operand is not None:
         return by_operand
