@@ -15,6 +15,7 @@ from agentsandbox.kernel.budget import Budget
 from agentsandbox.kernel.regexps import RegexError, compile_posix
 from agentsandbox.kernel.regexps.automaton import Automaton
 from agentsandbox.kernel.regexps.perl import compile_perl
+from agentsandbox.kernel.regexps.timed import MAX_WEIGHT, RegexTooLarge, compile_timed, weigh
 from agentsandbox.limits import Limits
 
 HARMFUL = [
@@ -183,3 +184,34 @@ def test_what_automata_learn_is_weighed_and_bounded() -> None:
         assert not compile_posix(f"{DANGEROUS}{number}").test(text, budget)
     assert len(budget.accounts.automata) == 16
     assert budget.accounts.total() > 16 * 5_000 * 60
+
+
+@pytest.mark.parametrize(
+    "form",
+    [
+        *("(@)+", "(?:@)+", "((@)*)+", "((@)?)+", "(a@)+", "(a|@)+", "(?:@)++", "(?P<a>x)(@\\))+"),
+        *("(@){2}", "(@){2,}", "(@){1,2}", "(?#[)(@)+]", "(@[)])+", "(@#[\n)+]"),
+    ],
+)
+def test_repeats_inside_repeats_are_weighed_before_they_are_compiled(form: str) -> None:
+    """The `regex` package doubles its program with each level, in C."""
+    pattern = "a"
+    for _ in range(30):
+        pattern = form.replace("@", pattern)
+    with pytest.raises(RegexTooLarge):
+        compile_timed(pattern, 0)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [
+        r"^(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:\.(?!$)|$)){4}$",
+        r"[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-z]{2,63})+",
+        r"((\w+\s+){1,100}(\d+,)+)+",
+        "x" * 10_000,
+        "(a+b)+" * 1000,
+    ],
+)
+def test_patterns_of_real_use_are_light_enough(pattern: str) -> None:
+    assert weigh(pattern) < MAX_WEIGHT
+    compile_timed(pattern, 0)

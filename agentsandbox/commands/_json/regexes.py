@@ -8,6 +8,7 @@ from agentsandbox.commands._json.values import JqError
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short
 from agentsandbox.kernel.regexps.perl_tree import read_perl
+from agentsandbox.kernel.regexps.timed import RegexTooLarge, compile_timed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -116,11 +117,11 @@ def compile_pattern(pattern: str, flags: str) -> Pattern:
     if len(pattern) > _LONGEST_PATTERN:
         raise JqError("Regex failure: too big wide range value")
     try:
-        timed = regex.compile(_translated(pattern), _options(flags), cache_pattern=False)
+        timed = compile_timed(_translated(pattern), _options(flags))
     except regex.error as error:
         message = str(getattr(error, "msg", error))
         raise JqError(f"Regex failure: {_MESSAGES.get(message, message)}") from None
-    except (OverflowError, RecursionError):
+    except (RegexTooLarge, OverflowError, RecursionError):
         raise JqError("Regex failure: too big number") from None
     repeats = _REPEATED_GROUP.search(pattern) is not None
     quick, length = (

@@ -96,12 +96,16 @@ class _Program:
             loop = self.add(_SPLIT, 0, ())
             body = self.write(node.body, loop)
             self.operations[loop] = (_SPLIT, 0, (body, following))
-            place = loop
+            if node.least:  # the way into the loop is the first of the copies
+                place, least = body, node.least - 1
+            else:
+                place, least = loop, 0
         else:
             place = following
             for _ in range(node.most - node.least):
                 place = self.add(_SPLIT, 0, (self.write(node.body, place), following))
-        for _ in range(node.least):
+            least = node.least
+        for _ in range(least):
             place = self.write(node.body, place)
         return place
 

@@ -465,12 +465,14 @@ class PosixRegex(Regex):
         if self._timed is None:
             import regex  # only the patterns that may explode need it
 
+            from agentsandbox.kernel.regexps.timed import RegexTooLarge, compile_timed
+
             flags = regex.I if self._tree.ignore_case else 0
             flags |= (regex.M if self._multiline else 0) | (regex.A if self.bytewise else 0)
             source = self._source(ascii_only=self.bytewise)
             try:
-                self._timed = regex.compile(source, flags, cache_pattern=False)
-            except (regex.error, RecursionError, MemoryError, OverflowError):
+                self._timed = compile_timed(source, flags)
+            except (RegexTooLarge, regex.error, RecursionError, MemoryError, OverflowError):
                 raise LimitReached("value_bytes", "a regular expression is too big") from None
         return self._timed
 

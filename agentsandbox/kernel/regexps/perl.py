@@ -22,6 +22,7 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.regexps.matcher import PerlRegex
 from agentsandbox.kernel.regexps.parser import RegexError
 from agentsandbox.kernel.regexps.perl_tree import read_perl
+from agentsandbox.kernel.regexps.timed import RegexTooLarge, compile_timed
 from agentsandbox.kernel.regexps.translate import ASCII_CLASSES
 
 _MAX_LENGTH = 50_000
@@ -120,7 +121,9 @@ def compile_perl(
     flags = regex.V1 | (regex.I if ignore_case else 0)
     flags |= regex.M if newline_safe else 0
     try:
-        compiled = regex.compile(source, flags, cache_pattern=False)
+        compiled = compile_timed(source, flags)
+    except RegexTooLarge:
+        raise RegexError("regular expression is too large") from None
     except (
         regex.error,
         RecursionError,

@@ -19,15 +19,12 @@ the expansions in the text (see `operands`).
 from __future__ import annotations
 
 import functools
-import re
 
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import ASSOCIATIVE, AssociativeArray, IndexedArray
 from agentsandbox.shell.syntax.arithmetic import (
-    FIRST_OPERAND,
-    OPERAND,
     ArithmeticSyntaxError,
     parse_arithmetic,
 )
@@ -35,7 +32,7 @@ from agentsandbox.shell.syntax.arithmetic import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from typing import Protocol
+    from typing import Any, Protocol
 
     from agentsandbox.shell.expansion.host import ExpansionHost
     from agentsandbox.shell.syntax.arithmetic import Tree
@@ -52,7 +49,6 @@ MAX_RECURSION = 1024
 _ON_A_STACK = 32
 """How many of them nest on one stack."""
 
-_OPERANDS = lazily(f"{OPERAND}(.)", re.DOTALL)
 _seen: dict[str, int] = {}
 """Small numbers by their texts, which scripts compute with again and again."""
 _LOW, _HIGH = -0x8000000000000000, 0x7FFFFFFFFFFFFFFF
@@ -164,7 +160,7 @@ def read_variable(host: ExpansionHost, name: str) -> int:
 def _variable(tree: Tree, text: str) -> Evaluator:
     _, name, subscript = tree
     if subscript is not None:
-        if OPERAND in subscript:
+        if type(subscript) is tuple:
             key = _key(subscript)
             return lambda host, operands=(): read_element(host, name, key(operands), expanded=True)
         return lambda host, operands=(): read_element(host, name, subscript)
@@ -179,10 +175,10 @@ def _variable(tree: Tree, text: str) -> Evaluator:
     return read
 
 
-def _key(subscript: str) -> Callable[[Sequence[int | str]], str]:
+def _key(pieces: tuple[Any, ...]) -> Callable[[Sequence[int | str]], str]:
     """A subscript with expansions, whose texts are among the operands."""
-    pieces = _OPERANDS.split(subscript)
-    texts, indices = pieces[::2], [ord(char) - FIRST_OPERAND for char in pieces[1::2]]
+    texts: Sequence[str] = pieces[::2]
+    indices: Sequence[int] = pieces[1::2]
 
     def key(operands: Sequence[int | str]) -> str:
         return texts[0] + "".join(
@@ -263,7 +259,7 @@ def _writer(target: Tree) -> Callable[[ExpansionHost, Sequence[int], int], None]
     _, name, subscript = target
     if subscript is None:
         return lambda host, operands, value: write_variable(host, name, value)
-    if OPERAND in subscript:
+    if type(subscript) is tuple:
         key = _key(subscript)
         return lambda host, operands, value: write_element(
             host, name, key(operands), value, expanded=True
@@ -365,7 +361,7 @@ def _place(target: Tree) -> Callable[[ExpansionHost, Sequence[int]], tuple[str, 
     The second text is the subscript before that.
     """
     _, name, subscript = target
-    key = _key(subscript) if OPERAND in subscript else None
+    key = _key(subscript) if type(subscript) is tuple else None
 
     def place(host: ExpansionHost, operands: Sequence[int]) -> tuple[str, str]:
         text = host.key(name, subscript) if key is None else key(operands)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.shell.expansion.compiling import compiled_later
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.parameters import compile_parameter, join, reader_for
 from agentsandbox.shell.expansion.variables import is_name
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.host import ExpansionHost
     from agentsandbox.shell.expansion.parameters import ParameterReader
     from agentsandbox.shell.expansion.splitting import FieldBuilder
-    from agentsandbox.shell.syntax.nodes import Parameter
+    from agentsandbox.shell.syntax.nodes import Parameter, Word
 
 
 def choice_text(node: Parameter, words: Words, assignment: bool) -> Text:
@@ -141,13 +142,10 @@ def _operand(node: Parameter, words: Words, assignment: bool = False) -> Text:
     """Return the operand as one text; "" for `+` with an unset parameter."""
     operator = node.operator
     word = node.operands[0]
-    text = words.string(word, assignment=assignment)
-    if operator in ("+", ":+"):
-        return text
-    if operator in ("-", ":-"):
-        return text
+    if operator in ("+", ":+", "-", ":-"):
+        return words.string(word, assignment=assignment)
     if operator in ("=", ":="):
-        assign = _assigner(node, words)
+        text, assign = words.string(word, assignment=assignment), _assigner(node, words)
 
         def assigned(host: ExpansionHost) -> str:
             value = text(host)
@@ -183,17 +181,27 @@ def _assigner(node: Parameter, words: Words) -> Callable[[ExpansionHost, str], s
             return host.variables.get(target) or ""
 
         return assign_target
-    key = words.subscript(subscript) if subscript is not None else None
-    index = words.index(subscript) if subscript is not None else None
+    if subscript is not None:
+        return _element_assigner(name, subscript, words)
 
     def assign(host: ExpansionHost, value: str) -> str:
         if not (name[0].isalpha() or name[0] == "_"):
             raise ExpansionError(f"${name}: cannot assign in this way")
-        if key is not None and index is not None:
-            text = (key if host.variables.is_associative(name) else index)(host)
-            host.variables.assign_element(name, text, value)
-            return str(host.variables.converted(name, value))
         host.variables.assign(name, value)
         return host.variables.get(name) or ""
 
     return assign
+
+
+def _element_assigner(
+    name: str, subscript: Word, words: Words
+) -> Callable[[ExpansionHost, str], str]:
+    key = compiled_later(lambda: words.subscripts(subscript)[0])
+    index = compiled_later(lambda: words.subscripts(subscript)[1])
+
+    def assign_element(host: ExpansionHost, value: str) -> str:
+        text = (key if host.variables.is_associative(name) else index)(host)
+        host.variables.assign_element(name, text, value)
+        return str(host.variables.converted(name, value))
+
+    return assign_element

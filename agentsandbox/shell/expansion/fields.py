@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from agentsandbox.kernel.accounts import is_large
 from agentsandbox.kernel.budget import SLICE
+from agentsandbox.shell.expansion.compiling import compiled_later
 from agentsandbox.shell.expansion.magic import has_magic
 from agentsandbox.shell.expansion.splitting import FieldBuilder, glob_field, split_fields
 from agentsandbox.shell.expansion.texts import (
@@ -56,9 +57,10 @@ def word_fields(word: Word, words: Words, *, in_list: bool) -> Fields:
     parts = word.parts
     if len(parts) == 1 and type(parts[0]) is Slot:
         return _slot_fields(parts[0].number)
-    fields = words.fields_of(parts, in_word=not in_list)
     if has_braces(parts):
-        fields = _braced_fields(parts, fields, words)
+        fields = _braced_fields(parts, words, in_word=not in_list)
+    else:
+        fields = words.fields_of(parts, in_word=not in_list)
     return _counting(fields) if substitutes(parts) else fields
 
 
@@ -134,11 +136,10 @@ def _parameter_fields(node: Parameter, words: Words) -> Fields | None:
         return None
     if node.source == "$" + node.name and (node.name[0].isalpha() or node.name[0] == "_"):
         return _split_variable(node.name, _split_text(parameter_text(node, words)))
-    from agentsandbox.shell.expansion.parameters import compile_parameter
+    from agentsandbox.shell.expansion.parameters import compile_parameter, read_text
 
-    if compile_parameter(node, words).many is not None:
-        return None
-    return _split_text(parameter_text(node, words))
+    reader = compile_parameter(node, words)
+    return None if reader.many is not None else _split_text(read_text(reader))
 
 
 def _split_text(text: Text) -> Fields:
@@ -172,11 +173,12 @@ def _split_text(text: Text) -> Fields:
     return split
 
 
-def _braced_fields(parts: tuple[Part, ...], unexpanded: Fields, words: Words) -> Fields:
+def _braced_fields(parts: tuple[Part, ...], words: Words, *, in_word: bool) -> Fields:
     """Compile the fields of a word in which braces may be expanded."""
     from agentsandbox.shell.expansion.braces import brace_fields
 
     expanded = brace_fields(parts, words)
+    unexpanded = compiled_later(lambda: words.fields_of(parts, in_word=in_word))
     return lambda host, out: (expanded if host.options.braceexpand else unexpanded)(host, out)
 
 

@@ -41,28 +41,35 @@ def compile_expression(word: Word, words: Words) -> Number:
         return lambda host: 0
     if all(isinstance(part, (Literal, Quoted)) for part in word.parts):
         return _constant_expression(_filled(word.parts, ()))
-    as_text = words.subscript(word)
-    by_operand = _operand_expression(word, as_text, words)
+    texts = [words.text(part) for part in word.parts]
+    as_text = words.joined(texts, word.parts)
+    by_operand = _operand_expression(word, texts, as_text, words)
     if by_operand is not None:
         return by_operand
     return lambda host: evaluate_text(host, as_text(host))
 
 
-def _operand_expression(word: Word, as_text: Text, words: Words) -> Number | None:
+def _operand_expression(
+    word: Word, all_texts: Sequence[Text], as_text: Text, words: Words
+) -> Number | None:
     """The expression with its expansions as operands; None where they are not whole operands."""
     found = _whole_operands(word.parts)
     if found is None:
         return None
     source, operands, keys = found
     try:
-        evaluate = compile_tree(parse_arithmetic(source), source)
+        evaluate = compile_tree(parse_arithmetic(source, operands=True), source)
     except (ArithmeticSyntaxError, ExpansionError):
         return None
     # an error shows the text with the values in it
     again = not keys and not _CHANGES.search(source)
-    texts = [words.text(part) for part in operands]
+    texts = [
+        text
+        for part, text in zip(word.parts, all_texts, strict=True)
+        if not isinstance(part, (Literal, Quoted))
+    ]
     readers = [
-        _operand_reader(part, words)
+        _operand_reader(part, text)
         if number not in keys
         else text
         if isinstance(part, Parameter) and not part.operator
@@ -136,7 +143,8 @@ def _by_readers(
 def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]] | None:
     """Return the text with a mark for each expansion, the expansions, and which of them are keys.
 
-    None without expansions, with too many, and where one is not a whole operand.
+    None without expansions, with too many, where one is not a whole operand, and for a text that
+    holds the mark itself.
     """
     pieces: list[str] = []
     operands: list[Part] = []
@@ -144,6 +152,8 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
     depth = 0
     for number, part in enumerate(parts):
         if isinstance(part, (Literal, Quoted)):
+            if OPERAND in part.text:
+                return None
             pieces.append(part.text)
             depth += part.text.count("[") - part.text.count("]")
             continue
@@ -155,13 +165,10 @@ def _whole_operands(parts: tuple[Part, ...]) -> tuple[str, list[Part], set[int]]
             return None
         pieces.append(OPERAND + chr(FIRST_OPERAND + len(operands)))
         operands.append(part)
-    source = "".join(pieces)
-    if OPERAND not in source:
-        return None
-    return source, operands, keys
+    return ("".join(pieces), operands, keys) if operands else None
 
 
-def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int | None] | None:
+def _operand_reader(part: Part, text: Text) -> Callable[[ExpansionHost], int | None] | None:
     """Compile an expansion without side effects to a reader of an integer; None for others."""
     if not isinstance(part, Parameter) or part.subscript is not None or part.operator:
         return None
@@ -189,7 +196,6 @@ def _operand_reader(part: Part, words: Words) -> Callable[[ExpansionHost], int |
         return length
     if part.prefix not in ("", "#"):
         return None
-    text = words.text(part)
 
     def read_text(host: ExpansionHost) -> int | None:
         value = text(host)

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from agentsandbox.shell.expansion.host import ExpansionHost
 
     MaybeText = Callable[[ExpansionHost], str | None]
+    Text = Callable[[ExpansionHost], str]
     Texts = Callable[[ExpansionHost], list[str]]
 
 _SPECIAL_READERS: dict[str, MaybeText] = {
@@ -94,6 +95,14 @@ def join(host: ExpansionHost, items: list[str], star: bool) -> str:
     return " ".join(items)
 
 
+def read_text(reader: ParameterReader) -> Text:
+    """Return the parameter as one text, "" when unset."""
+    single, many, star = reader.single, reader.many, reader.star
+    if many is not None:
+        return lambda host: join(host, many(host), star)
+    return lambda host: single(host) or ""
+
+
 def _positional(number: int) -> MaybeText:
     def read(host: ExpansionHost) -> str | None:
         positional = host.stack.positional
@@ -115,7 +124,7 @@ def _variable(name: str) -> MaybeText:
 
 
 def _element(name: str, subscript: Word, words: Words) -> MaybeText:
-    key_text, index_text = words.subscript(subscript), words.index(subscript)
+    key_text, index_text = words.subscripts(subscript)
     constant = subscript.source if re.fullmatch(r"0|[1-9][0-9]{0,8}", subscript.source) else None
     number = int(constant) if constant is not None else None
     blank = not subscript.source.strip()

@@ -8,6 +8,7 @@ in it runs.
 from __future__ import annotations
 
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.shell.expansion.compiling import compiled_later
 from agentsandbox.shell.expansion.errors import unbound
 from agentsandbox.shell.expansion.tildes import Home
 from agentsandbox.shell.syntax.nodes import (
@@ -35,10 +36,16 @@ _QUOTES = ("'", '"')
 
 def compile_text(parts: tuple[Part, ...], words: Words, assignment: bool = False) -> Text:
     """Compile parts to one text."""
+    if len(parts) == 1:
+        return part_text(parts[0], words, assignment)
+    return join_texts([part_text(part, words, assignment) for part in parts], parts, words)
+
+
+def join_texts(texts: list[Text], parts: tuple[Part, ...], words: Words) -> Text:
+    """Compile the texts of parts to one text."""
     constant = words.constant_text(parts)
     if constant is not None:
         return lambda host: constant
-    texts = [part_text(part, words, assignment) for part in parts]
     if len(texts) == 1:
         return texts[0]
     if substitutes(parts[1:]):
@@ -105,13 +112,9 @@ def parameter_text(node: Parameter, words: Words, assignment: bool = False) -> T
         from agentsandbox.shell.expansion.default_values import choice_text
 
         return choice_text(node, words, assignment)
-    from agentsandbox.shell.expansion.parameters import compile_parameter, join
+    from agentsandbox.shell.expansion.parameters import compile_parameter, read_text
 
-    reader = compile_parameter(node, words)
-    single, many, star = reader.single, reader.many, reader.star
-    if many is not None:
-        return lambda host: join(host, many(host), star)
-    return lambda host: single(host) or ""
+    return read_text(compile_parameter(node, words))
 
 
 def _plain_text(node: Parameter) -> Text | None:
@@ -140,11 +143,15 @@ def _plain_text(node: Parameter) -> Text | None:
     return read
 
 
-def compile_index(word: Word, words: Words) -> Text:
-    """Compile the subscript of an indexed array: arithmetic sees single quotes and backslashes."""
+def compile_subscripts(word: Word, words: Words) -> tuple[Text, Text]:
+    """Compile the word between brackets: the key of an associative array, and an index.
+
+    An index is arithmetic, which sees single quotes and backslashes: it is read anew.
+    """
+    key = compile_text(word.parts, words)
     if "'" not in word.source and "\\" not in word.source:
-        return compile_text(word.parts, words)
-    return compile_text(read_arithmetic(word.source), words)
+        return key, key
+    return key, compiled_later(lambda: compile_text(read_arithmetic(word.source), words))
 
 
 def substitutes(parts: tuple[Part, ...]) -> bool:

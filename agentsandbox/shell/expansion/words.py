@@ -87,9 +87,14 @@ class WordCompiler:
         text: Text = _texts().compile_text(word.parts, self)
         return text
 
-    def index(self, word: Word) -> Text:
-        """As `subscript`, for indexed arrays: arithmetic sees single quotes and backslashes."""
-        text: Text = _texts().compile_index(word, self)
+    def subscripts(self, word: Word) -> tuple[Text, Text]:
+        """The word between brackets as the key of an associative array, and as an index."""
+        texts: tuple[Text, Text] = _texts().compile_subscripts(word, self)
+        return texts
+
+    def joined(self, texts: list[Text], parts: tuple[Part, ...]) -> Text:
+        """Compile the texts of parts to one text."""
+        text: Text = _texts().join_texts(texts, parts, self)
         return text
 
     def text(self, part: Part) -> Text:
@@ -118,9 +123,12 @@ class WordCompiler:
 
     def _new_fields(self, word: Word, in_list: bool) -> Fields:
         parts = word.parts
-        if len(parts) == 1 and (type(parts[0]) is not Literal or _is_plain(parts)):
-            constant = self.constant_text(parts)
-            if constant is not None:
+        if len(parts) == 1:
+            part = parts[0]
+            if type(part) is DoubleQuoted and len(part.parts) == 1:
+                part = part.parts[0]
+            if type(part) is Quoted or (part is parts[0] and _is_plain(parts)):
+                constant: str = part.text  # type: ignore[attr-defined]
                 return lambda host, out: out.append(constant)
         fields: Fields = _fields().word_fields(word, self, in_list=in_list)
         return fields

@@ -45,7 +45,9 @@ def compile_assignments(node: SimpleCommand) -> Run:
     assignments = [compile_assignment(assignment) for assignment in node.assignments]
     redirect = _opened_and_closed(node) if node.redirections else None
     line = node.line
-    bound = [bind_assignment(assignment) for assignment in node.assignments]
+    bound: list[Binder] = []
+    """What binds the assignments under `set -x`, once that was on: compiled with the others, an
+    assignment in a substitution in an assignment would be compiled twice for each level."""
     literals = [written_literal(assignment) for assignment in node.assignments]
     text: list[str] = []
     only = assignments[0] if len(assignments) == 1 else None
@@ -64,6 +66,8 @@ def compile_assignments(node: SimpleCommand) -> Run:
             if only is not None and not shell.options.xtrace:
                 only(shell)
             elif shell.options.xtrace:
+                if not bound:
+                    bound.extend(bind_assignment(each) for each in node.assignments)
                 _assign_traced(shell, bound, literals)
             else:
                 for assignment in assignments:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.kernel.accounts import LARGE
 from agentsandbox.kernel.quoting import shell_quote_single, trace_quote
+from agentsandbox.shell.expansion.compiling import compiled_later
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
     ASSOCIATIVE,
@@ -230,7 +231,7 @@ def _compile_elements(
                 WORDS.string(element.value, assignment=True),
                 element.append,
             )
-            untilded = WORDS.subscript(element.value)
+            untilded = compiled_later(lambda: WORDS.subscript(element.value))
 
             def keyed(shell: Shell, associative: bool, out: list[Element]) -> None:
                 if pairs and associative:
@@ -241,7 +242,8 @@ def _compile_elements(
                     out.append((key(shell), append, (untilded if associative else text)(shell)))
 
             return keyed
-        fields, whole = WORDS.fields(element.value, in_list=True), WORDS.subscript(element.value)
+        fields = WORDS.fields(element.value, in_list=True)
+        whole = compiled_later(lambda: WORDS.subscript(element.value))
 
         def bare(shell: Shell, associative: bool, out: list[Element]) -> None:
             found: list[str] = []
@@ -308,7 +310,7 @@ def bind_assignment(node: Assignment, *, argument: bool = False) -> Binder:
         return lambda shell, associative=False: BoundAssignment(
             name, text(shell), None, append, source
         )
-    subscript, index = WORDS.subscript(node.subscript), WORDS.index(node.subscript)
+    subscript, index = WORDS.subscripts(node.subscript)
     raw = node.subscript.source
 
     def bind(shell: Shell, associative: bool = False) -> BoundAssignment:
@@ -338,7 +340,8 @@ def bind_prefix(node: Assignment) -> Binder | None:
                 )
             )
         parts.extend(element.value.parts)
-    text = WORDS.string(Word((*parts, Literal(")" if parts else "()")), node.value.written))
+    word = Word((*parts, Literal(")" if parts else "()")), node.value.written)
+    text = compiled_later(lambda: WORDS.string(word))
     name, append = node.name, node.append
     subscript = None if node.subscript is None else node.subscript.source
     return lambda shell, associative=False: BoundAssignment(

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     Tree = tuple[Any, ...]
 
 OPERAND = "\ue000"
-"""Stands in the text for an expansion, followed by its index as a character from U+E100 on."""
+"""Marks an expansion in a text that is parsed with operands: its index follows, as a character
+from U+E100 on. In other texts the character means nothing."""
 FIRST_OPERAND = 0xE100
 
 _TOKEN = lazily(
@@ -81,13 +82,17 @@ class ArithmeticSyntaxError(Exception):
         self.before = tree if self.before is None else (kind, tree, self.before)
 
 
-def parse_arithmetic(text: str) -> Tree:
-    """The tree of an expression; an empty one is 0."""
-    return (_cached_tree if len(text) <= _SHORT else _parse)(text)
+def parse_arithmetic(text: str, *, operands: bool = False) -> Tree:
+    """The tree of an expression; an empty one is 0.
+
+    With `operands` the text may hold marks of expansions (see `OPERAND`); a subscript with marks
+    becomes a tuple, in which the texts between them and the indices take turns.
+    """
+    return (_cached_tree if len(text) <= _SHORT else _parse)(text, operands)
 
 
-def _parse(text: str) -> Tree:
-    return _Parser(text).parse()
+def _parse(text: str, operands: bool) -> Tree:
+    return _Parser(text, operands).parse()
 
 
 _SHORT = 512
@@ -96,14 +101,15 @@ _cached_tree = functools.lru_cache(maxsize=1024)(_parse)
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, operands: bool) -> None:
         self.text = text
+        self.operands = operands
         self.position = 0
         self.kind = ""
         self.token = ""
         self.value = 0
         """Of a number."""
-        self.subscript: str | None = None
+        self.subscript: str | tuple[str | int, ...] | None = None
         """Of a name."""
         self.start = 0
         self.last_start = 0
@@ -117,7 +123,7 @@ class _Parser:
         self.last_start = self.start
         after_name = self.kind == "name"
         match = _TOKEN.match(self.text, self.position)
-        if match is None:
+        if match is None or (match.lastgroup == "operand" and not self.operands):
             self._end()
             return
         self.kind = match.lastgroup or ""
@@ -148,7 +154,7 @@ class _Parser:
             raise self.error(f"syntax error: {problem}")
         self.kind, self.token = "end", ""
 
-    def _subscript(self) -> str:
+    def _subscript(self) -> str | tuple[str | int, ...]:
         """Read the text between the brackets behind a name."""
         first = self.position
         depth = 0
@@ -157,15 +163,25 @@ class _Parser:
             depth += (char == "[") - (char == "]")
             if not depth:
                 self.position = at + 1
-                return self.text[first + 1 : at]
+                return self._marked(self.text[first + 1 : at])
         raise self.error("bad array subscript")
+
+    def _marked(self, subscript: str) -> str | tuple[str | int, ...]:
+        """Return a subscript; one with marks as a tuple of texts and indices."""
+        if not self.operands or OPERAND not in subscript:
+            return subscript
+        first, *rest = subscript.split(OPERAND)
+        pieces: list[str | int] = [first]
+        for each in rest:
+            pieces += [ord(each[0]) - FIRST_OPERAND, each[1:]]
+        return tuple(pieces)
 
     def _look_behind_name(self) -> None:
         """Raise the error of an unreadable token before the name is taken."""
         start, position, name = self.start, self.position, self.token
         while (match := _TOKEN.match(self.text, self.position)) is not None and match["name"]:
             self.position = match.end()
-        if match is None:
+        if match is None or (match["operand"] and not self.operands):
             self._end()
         elif match["number"]:
             self.start, self.token = match.start("number"), match["number"]

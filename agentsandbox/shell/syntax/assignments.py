@@ -29,12 +29,14 @@ def read_assignment(
     parser.position = match.end()
     if operator == "[":
         parser.position -= 1
+        nesting = parser.nesting
         try:
             subscript = parser.read_subscript()
         except ShellSyntaxError:
             if first:
                 raise
-            parser.position = start
+            parser.nesting = nesting
+            _not_read(parser, start)
             return None
         assigned = _ASSIGNED.match(parser.text, parser.position)
         if assigned is None and first and _has_blanks(subscript):
@@ -44,7 +46,7 @@ def read_assignment(
                 parser.text[start : parser.position],
             )
         if assigned is None or (not first and _has_blanks(subscript)):
-            parser.position = start
+            _not_read(parser, start)
             return None
         operator = assigned[0]
         parser.position = assigned.end()
@@ -63,11 +65,18 @@ def list_as_text(parser: Parser, match: re.Match[str]) -> Word | None:
     assignment = read_assignment(parser, match, first=False)
     if isinstance(assignment, Assignment) and assignment.value.source.startswith("("):
         end = parser.position
+        parser.read_again(start, end)
         parts = parser.scan_alone(assignment.written, start, BRACE)
         parser.position = end
         return Word(parts, assignment.written)
-    parser.position = start
+    _not_read(parser, start)
     return None
+
+
+def _not_read(parser: Parser, start: int) -> None:
+    """Go back to `start`: what was read there is something else."""
+    parser.read_again(start, parser.position)
+    parser.position = start
 
 
 def _text_or_list(parser: Parser, literal: ArrayLiteral) -> Word | ArrayLiteral:
@@ -77,6 +86,7 @@ def _text_or_list(parser: Parser, literal: ArrayLiteral) -> Word | ArrayLiteral:
     if rest is None:
         return literal
     end = parser.position
+    parser.read_again(start, end)
     parts = parser.scan_alone(literal.written, start, BRACE)
     parser.position = end
     return Word((*parts, *rest.parts), literal.written + rest.source)

@@ -55,6 +55,7 @@ def read_braced(parser: Parser, mode: int) -> Part:
 
 
 def _skip_bad_braces(parser: Parser, start: int) -> None:
+    parser.read_again(start, parser.position)
     parser.position = start + 2
     parser.scan(BRACE, "}")
     while parser.position < len(parser.text) and parser.text[parser.position] != "}":
@@ -90,9 +91,11 @@ def _parameter(parser: Parser, start: int, mode: int) -> Parameter | None:
     _skip_joints(parser)
     subscript: Word | None = None
     if text[parser.position : parser.position + 1] == "[" and (NAME.match(name) is not None):
+        nesting = parser.nesting
         try:
             subscript = parser.read_subscript()
         except ShellSyntaxError:  # the brace may be closed all the same
+            parser.nesting = nesting
             parser.open_bracket = not prefix
             return None
     if (

@@ -111,6 +111,7 @@ def _subshell_substitution(parser: Parser, start: int, mode: int) -> CommandSubs
         outside = parser.left_open
     except ShellSyntaxError:
         parser.pending, parser.nesting = pending, nesting
+        parser.read_again(start, parser.position)
         end = parenthesis_end(parser, start + 2)
         # a here-document's commands are numbered from its own
         line = parser.first_line - 1 if mode == HERE else parser.line_at(start)
@@ -260,8 +261,6 @@ def parenthesis_end(parser: Parser, start: int) -> int:
     text = parser.text
     depth = 0
     position = start
-    if parser.scanned > 4 * len(text) + 1_000_000:
-        raise LimitReached("depth", "the script nests too deeply")
     while match := _ARITHMETIC_STOPS.search(text, position):
         char = match[0]
         position = match.end()
@@ -271,7 +270,7 @@ def parenthesis_end(parser: Parser, start: int) -> int:
                 raise LimitReached("depth", "the expression nests too deeply")
         elif char == ")":
             if depth == 0:
-                parser.scanned += position - start
+                parser.read_again(start, position)
                 return match.start()
             depth -= 1
         elif char == "\\":

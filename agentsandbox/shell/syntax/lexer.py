@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 MAX_NESTING = 300
 """Constructs inside one another before the limit `depth` is reached."""
 
+MAX_READ_AGAIN = 20_000
+"""Characters read more than once, besides four times the text, before it is reached."""
+
 _NODE = 200
 """Bytes that a word or a part of one takes, with its text and what is compiled of it."""
 
@@ -84,8 +87,8 @@ class Lexer:
         self.substitutions: list[tuple[int, int]] | None = None
         """Where $(…) begin and end in the text, if somebody asks: `set -v` does not show the lines
         that begin in them."""
-        self.scanned = 0
-        """Characters looked at more than once, in search of a closing ))."""
+        self.again = 4 * len(text) + MAX_READ_AGAIN
+        """Characters that may still be read more than once."""
         self._counted = 0, 0
         """A place in `_counted_text`, and how many newlines stand before it."""
         self._counted_text = text
@@ -162,6 +165,15 @@ class Lexer:
         """Count one more level of nesting, up to the limit."""
         self.nesting += 1
         if self.nesting > MAX_NESTING:
+            raise LimitReached("depth", "the script nests too deeply")
+
+    def read_again(self, start: int, end: int) -> None:
+        """Count a text that is read anew, as it was not what it began like, up to the limit.
+
+        Readings inside readings double with each level.
+        """
+        self.again -= end - start
+        if self.again < 0:
             raise LimitReached("depth", "the script nests too deeply")
 
     def count_nodes(self, count: int) -> None:

@@ -522,9 +522,13 @@ class Parser(WordReader):
         inner.pairs_quotes = self.pairs_quotes
         inner.nesting = self.nesting
         inner.meter, inner.held = self.meter, self.held
+        inner.again = self.again
         commands: list[Command] = []
-        while (command := inner.next_command()) is not None:
-            commands.append(command)
+        try:
+            while (command := inner.next_command()) is not None:
+                commands.append(command)
+        finally:
+            self.again = inner.again
         self.warnings.extend(inner.warnings)
         if not commands:
             return None

@@ -475,6 +475,8 @@ _ANSI = lazily(
 def shown_word(word: Word) -> str:
     """Return a word as bash keeps it: $'…' as '…'; $(…) and <(…) printed from their trees."""
     source = word.source
+    if source.endswith("\\") and _LONE_BACKSLASH.search(source):
+        source += "\\"
     substitutions = list(_substitutions(word.parts)) if "(" in source else []
     if not substitutions and "\\\n" not in source and "$'" not in source and '$"' not in source:
         return source
@@ -490,6 +492,10 @@ def shown_word(word: Word) -> str:
         ]
         end = start + len(substitution.source)
     return "".join(pieces) + _without_ansi(_joined(source[end:]), "".join(pieces))
+
+
+_LONE_BACKSLASH = lazily(r"(?<!\\)(?:\\\\)*+\\\Z")
+"""A backslash with nothing behind it, at the end of a script, which bash keeps as two."""
 
 
 def _joined(text: str) -> str:

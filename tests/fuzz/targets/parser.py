@@ -44,6 +44,8 @@ def run(data: bytes) -> None:
 
     def again() -> None:
         printed = print_script(tree)
+        if text.endswith("\\"):  # with nothing behind it: no joined line
+            printed = printed.removesuffix("\n")
         try:
             other = parse(printed, extglob=True)
         except ShellSyntaxError as error:
