@@ -11,7 +11,6 @@ import re
 from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.quoting import backslash_quote
 from agentsandbox.kernel.streams import bytewise, encode, encode_pieces
 
 TYPE_CHECKING = False
@@ -330,6 +329,8 @@ class Rendering:
             text = str(encode(text)[:precision], "utf-8", "surrogateescape")
             precision = None
         self.budget.charge(8 * len(text))
+        from agentsandbox.kernel.quoting import backslash_quote
+
         shown = backslash_quote(bytewise(text) if self.in_bytes else text)
         return pad(encode(shown)[:precision], flags, width)
 
