@@ -479,12 +479,7 @@ class Parser(WordReader):
                     redirections.append(redirection)
                     continue
             if (not words or declaring) and (self._may_assign or self.aliases):
-                match = _ASSIGNMENT.match(text, position, position + _LONGEST_MATCHED)
-                assignment = (
-                    None
-                    if match is None
-                    else _assignments().read_assignment(self, match, first=not words)
-                )
+                assignment = self._assignment(first=not words)
                 if isinstance(assignment, Word):
                     words.append(assignment)
                     continue
@@ -533,6 +528,14 @@ class Parser(WordReader):
         if not commands:
             return None
         return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
+
+    def _assignment(self, *, first: bool) -> Assignment | Word | None:
+        """Read an assignment, or a word as `test[ -f x ]`; None if there is none here."""
+        match = _ASSIGNMENT.match(self.text, self.position, self.position + _LONGEST_MATCHED)
+        read: Assignment | Word | None = (
+            None if match is None else _assignments().read_assignment(self, match, first=first)
+        )
+        return read
 
     def _list_as_text(self) -> Word | None:
         """Read a word like `x=(1 + 2)*3`; return None, and read nothing, for any other."""
