@@ -41,8 +41,9 @@ if TYPE_CHECKING:
         SandboxGit,
     )
     from agentsandbox.runtime.streaming import AsyncOutputStream, OutputStream
-    from agentsandbox.sandbox import Sandbox, Snapshot, Stats
+    from agentsandbox.sandbox import Sandbox, Snapshot
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillMetadata
+    from agentsandbox.stats import Stats
 
     __version__: str
 
@@ -124,7 +125,7 @@ _HOMES = {
     "SandboxManager": "manager",
     "SandboxOptions": "options",
     "Snapshot": "sandbox",
-    "Stats": "sandbox",
+    "Stats": "stats",
     "Change": "kernel.fs.changes",
     "OverlayFileSystem": "kernel.fs.overlay",
     "OutputStream": "runtime.streaming",

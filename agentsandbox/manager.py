@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from agentsandbox.options import SandboxOptions
-    from agentsandbox.sandbox import Stats
+    from agentsandbox.stats import Stats
 
 __all__ = ["SandboxManager"]
 

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
     from agentsandbox.shell.interpreter.forks import Kept
     from agentsandbox.shell.interpreter.shell import Shell
     from agentsandbox.skills import AgentSkill, SkillInfo, SkillSession
+    from agentsandbox.stats import Stats
 
-__all__ = ["Sandbox", "Snapshot", "Stats"]
+__all__ = ["Sandbox", "Snapshot"]
 
 _NUMBERS, _LONG = (int, float), 1e9
 """The types of a timeout that needs no look, and what it is less than, in seconds."""
@@ -60,51 +61,6 @@ class Snapshot:
         self.cwd = cwd
         self.family = family
         """The same object in a sandbox and all its forks."""
-
-
-class Stats:
-    """Figures of a sandbox at one moment; immutable.
-
-    id            the id of the sandbox
-    files         files, directories and links that count against `limits.files`
-    bytes         their content, which counts against `limits.total_bytes`
-    executions    number of executions so far
-    is_executing  whether a script is running
-    cwd           the working directory
-    age           seconds since the sandbox was created
-    """
-
-    __slots__ = ("age", "bytes", "cwd", "executions", "files", "id", "is_executing")
-
-    id: str
-    files: int
-    bytes: int
-    executions: int
-    is_executing: bool
-    cwd: str
-    age: float
-
-    def __init__(
-        self,
-        *,
-        id: str,
-        files: int,
-        bytes: int,
-        executions: int,
-        is_executing: bool,
-        cwd: str,
-        age: float,
-    ) -> None:
-        values = (age, bytes, cwd, executions, files, id, is_executing)
-        for name, value in zip(self.__slots__, values, strict=True):
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError("Stats are immutable")
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in self.__annotations__)
-        return f"Stats({shown})"
 
 
 # TM-NEXT-3, TM-NEXT-5
@@ -740,6 +696,8 @@ class Sandbox:
 
     def stats(self) -> Stats:
         """Return figures: files, bytes, executions, age and the like."""
+        from agentsandbox.stats import Stats
+
         return Stats(
             id=self.id,
             files=self.fs.used_files,

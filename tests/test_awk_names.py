@@ -18,10 +18,10 @@ import pytest
 
 from agentsandbox import Sandbox
 from agentsandbox.commands.awk.codegen import Compiled, compile_program
-from agentsandbox.commands.awk.functions import namespace
-from agentsandbox.commands.awk.lexer import BUILTINS, KEYWORDS, AwkSyntaxError, Source
+from agentsandbox.commands.awk.functions import GROUPS, makers, namespace
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
+from agentsandbox.commands.awk.tokens import BUILTINS, KEYWORDS, AwkSyntaxError, Source
 from agentsandbox.kernel.budget import Budget
 
 ROOT = Path(__file__).parents[1]
@@ -71,18 +71,35 @@ ALONE = [
 
 
 @cache
-def globals_of_the_runtime() -> frozenset[str]:
-    """The names that a generated program finds, of all groups: as a running awk is given them."""
+def runtime() -> Runtime:
+    """The runtime of a program that awk has run."""
     seen: list[Runtime] = []
 
-    def look(rt: Runtime) -> dict[str, Any]:
+    def look(rt: Runtime, functions: Any) -> dict[str, Any]:
         seen.append(rt)
-        return namespace(rt)
+        return namespace(rt, functions)
 
     with pytest.MonkeyPatch.context() as patch, Sandbox() as sandbox:
         patch.setattr("agentsandbox.commands.awk.runtime.namespace", look)
         assert sandbox.execute("awk 'BEGIN { print 1 }'").stdout == "1\n"
-    return frozenset(namespace(seen[0]))
+    return seen[0]
+
+
+@cache
+def globals_of_the_runtime() -> frozenset[str]:
+    """The names that a generated program can find: those of all groups."""
+    everything = frozenset[str]().union(*GROUPS.values())
+    return frozenset(namespace(runtime(), makers(everything)))
+
+
+def test_a_group_has_the_names_that_it_is_said_to_have() -> None:
+    before = frozenset(namespace(runtime(), []))
+    for names in GROUPS.values():
+        for name in names:
+            (make,) = makers([name])
+            assert frozenset(make(runtime())) == names
+        assert not names & before
+    assert not makers(before)
 
 
 def test_no_name_of_the_runtime_is_one_of_a_program() -> None:

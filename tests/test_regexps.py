@@ -186,6 +186,7 @@ def test_what_automata_learn_is_weighed_and_bounded() -> None:
     assert budget.accounts.total() > 16 * 5_000 * 60
 
 
+# TM-TIME-7
 @pytest.mark.parametrize(
     "form",
     [

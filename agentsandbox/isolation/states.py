@@ -30,7 +30,7 @@ from agentsandbox.kernel.streams import BytesReader, Null, Stream
 from agentsandbox.runtime.session import HISTORY
 from agentsandbox.shell.expansion.variables import UNSET, Unset, Variables
 from agentsandbox.shell.interpreter.forks import Kept
-from agentsandbox.shell.interpreter.jobs import JobTable
+from agentsandbox.shell.interpreter.frames import Function
 from agentsandbox.shell.interpreter.redirections import Directory
 from agentsandbox.shell.interpreter.shell import Shell
 from agentsandbox.shell.interpreter.special_variables import READERS
@@ -38,7 +38,7 @@ from agentsandbox.shell.interpreter.state import (
     CallStack,
     Control,
     Descriptors,
-    Function,
+    JobTable,
     ProcessState,
     SpecialState,
     Traps,

@@ -29,7 +29,6 @@ from time import monotonic
 
 from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClosed
 from agentsandbox.kernel.budget import FIRST_LEVELS, SLICE
-from agentsandbox.kernel.stacks import Stacks
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from greenlet import greenlet
 
     from agentsandbox.kernel.budget import Budget
+    from agentsandbox.kernel.stacks import Stacks
     from agentsandbox.kernel.streams import SignalHandler, Stream
 
     T = TypeVar("T")
@@ -267,6 +267,8 @@ class Scheduler:
     def _further_stacks(self) -> Stacks:
         stacks = self._stacks
         if stacks is None:
+            from agentsandbox.kernel.stacks import Stacks
+
             stacks = self._stacks = Stacks()
         return stacks
 

@@ -143,7 +143,7 @@ class Session:
         )
         fs.pay = budget.pay  # for scripts only: it asks for `script_thread`
         fs.descriptors = self.machine.open_descriptor
-        fs.open_fifo = self.machine.fifos.open
+        fs.open_fifo = self.machine.open_fifo
         log = OutputLog(0)
         self._captures = out, err = Capture(log, 1), Capture(log, 2)
         self._without_input: dict[int, Stream] = {0: _Input(b"", False), 1: out, 2: err}

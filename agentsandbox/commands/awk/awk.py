@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from agentsandbox.commands.awk.modes import DEFAULT, NON_DECIMAL, POSIX, TRADITIONAL
+from agentsandbox.commands.awk.program import run_program
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.contract.usage import OptionParser
@@ -113,8 +115,6 @@ def _is_posix(ctx: CommandContext, args: Arguments) -> bool:
 
 
 def _run_words(ctx: CommandContext, args: Arguments) -> int:
-    from agentsandbox.commands.awk.program import run_program
-
     if args.flag("version"):
         ctx.print("GNU Awk 5.2.1, as agentsandbox understands it")
         return 0
@@ -159,8 +159,6 @@ def _run_words(ctx: CommandContext, args: Arguments) -> int:
 
 def _mode(ctx: CommandContext, args: Arguments) -> Mode:
     """Return the mode that the options ask for; tell which of them others overrule."""
-    from agentsandbox.commands.awk.modes import DEFAULT, NON_DECIMAL, POSIX, TRADITIONAL
-
     posix = _is_posix(ctx, args)
     mode = POSIX if posix else TRADITIONAL if args.flag("traditional") else DEFAULT
     overruled = []

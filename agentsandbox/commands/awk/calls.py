@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.assignments import assigned
 from agentsandbox.commands.awk.expressions import RECORD, constant
-from agentsandbox.commands.awk.printing import formatted
+from agentsandbox.commands.awk.formatting import formatted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ def _substr(compiler: Expressions, call: nodes.Call) -> str:
 def _index(compiler: Expressions, call: nodes.Call) -> str:
     text, sought = map(compiler.text, call.arguments)
     if compiler.ignore_case:
-        return f"rt.index({text}, {sought})"
+        return f"index({text}, {sought})"
     return f"float({text}.find({sought}) + 1)"
 
 
@@ -71,7 +71,7 @@ def _split(compiler: Expressions, call: nodes.Call) -> str:
             compiler.warns = True
         by = (compiler.pattern if is_regex else compiler.text)(separator)
     array, typed = _array_to_fill(compiler, call, target)
-    return f"rt.split_into({compiler.text(text)}, {array}, {by}, {typed})"
+    return f"split_into({compiler.text(text)}, {array}, {by}, {typed})"
 
 
 def _split_with_separators(compiler: Expressions, call: nodes.Call) -> str:
@@ -87,7 +87,7 @@ def _split_with_separators(compiler: Expressions, call: nodes.Call) -> str:
     array = _array(compiler, call, 1)
     between = _array(compiler, call, 3) if len(others) > 1 else "None"
     method = "patsplit" if call.name == "patsplit" else "split_apart"
-    return f"rt.{method}({compiler.text(text)}, {array}, {by}, {between})"
+    return f"{method}({compiler.text(text)}, {array}, {by}, {between})"
 
 
 def _array_to_fill(compiler: Expressions, call: nodes.Call, target: Expression) -> tuple[str, str]:
@@ -108,7 +108,7 @@ def _substituted(compiler: Expressions, call: nodes.Call, text: str) -> str:
         key = (sought.source, replacement.value, every)
         number = compiler.substitutions.setdefault(key, len(compiler.substitutions))
         return f"c{number}({text})"
-    return f"rt.substitute({pattern}, {compiler.text(replacement)}, {text}, {every})"
+    return f"substitute({pattern}, {compiler.text(replacement)}, {text}, {every})"
 
 
 def substitution_statement(compiler: Expressions, call: nodes.Call) -> tuple[str, str] | None:
@@ -161,13 +161,13 @@ def _gensub(compiler: Expressions, call: nodes.Call) -> str:
         compiler.value(how),
         compiler.text(subjects[0] if subjects else RECORD),
     ]
-    return f"rt.gensub({', '.join(codes)})"
+    return f"gensub({', '.join(codes)})"
 
 
 def _matched(compiler: Expressions, call: nodes.Call) -> str:
     text, pattern = compiler.text(call.arguments[0]), compiler.pattern(call.arguments[1])
     captures = _array(compiler, call, 2) if len(call.arguments) > 2 else "None"
-    return f"rt.match({text}, {pattern}, {captures})"
+    return f"match({text}, {pattern}, {captures})"
 
 
 def _sprintf(compiler: Expressions, call: nodes.Call) -> str:
@@ -178,7 +178,7 @@ def _sprintf(compiler: Expressions, call: nodes.Call) -> str:
 
 def _numbers(compiler: Expressions, call: nodes.Call) -> str:
     compiler.warns = compiler.warns or call.name in ("exp", "log", "sqrt")
-    name = _ARITHMETIC.get(call.name, f"rt.{call.name}")
+    name = _ARITHMETIC.get(call.name, call.name)
     return f"{name}({', '.join(map(compiler.number, call.arguments))})"
 
 
@@ -202,18 +202,18 @@ def _texts(compiler: Expressions, call: nodes.Call) -> str:
 def _strftime(compiler: Expressions, call: nodes.Call) -> str:
     forms = (compiler.text, compiler.number, compiler.value)
     codes = [form(argument) for form, argument in zip(forms, call.arguments, strict=False)]
-    return f"rt.strftime({', '.join(codes)})"
+    return f"strftime({', '.join(codes)})"
 
 
 def _mktime(compiler: Expressions, call: nodes.Call) -> str:
     utc = compiler.condition(call.arguments[1]) if len(call.arguments) > 1 else "False"
-    return f"rt.mktime({compiler.text(call.arguments[0])}, {utc})"
+    return f"mktime({compiler.text(call.arguments[0])}, {utc})"
 
 
 def _sort(compiler: Expressions, call: nodes.Call) -> str:
     target = _array(compiler, call, 1) if len(call.arguments) > 1 else "None"
     how = compiler.text(call.arguments[2]) if len(call.arguments) > 2 else "None"
-    return f"rt.sort({_array(compiler, call, 0)}, {target}, {how}, {call.name == 'asorti'})"
+    return f"sort({_array(compiler, call, 0)}, {target}, {how}, {call.name == 'asorti'})"
 
 
 def _kind(compiler: Expressions, call: nodes.Call) -> str:

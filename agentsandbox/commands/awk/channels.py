@@ -77,6 +77,11 @@ class Channels:
         self._latest: dict[str, _Input | _Output] = {}
         """The channel that was opened last by each name."""
 
+    def _is_nonfatal(self, name: str) -> bool:
+        """Whether PROCINFO says that an output that cannot be opened does not end the program."""
+        info = () if self.rt.mode.traditional else self.rt.arrays.get("PROCINFO", ())
+        return "NONFATAL" in info or f"{name}{self.rt.SUBSEP}NONFATAL" in info
+
     # processes
 
     def start(
@@ -162,7 +167,7 @@ class Channels:
         self.flush_everything()
         if name.startswith(_SOCKETS):
             reason = os.strerror(errno.ENETUNREACH)
-            if not self.rt.is_nonfatal(name):
+            if not self._is_nonfatal(name):
                 message = f"cannot open two way pipe `{name}' for input/output: {reason}"
                 raise AwkFatal(message)
             self.rt.ERRNO = reason
@@ -180,7 +185,7 @@ class Channels:
             return
         if coprocess.can_write:
             coprocess.write(text)
-        elif self.rt.is_nonfatal(name):
+        elif self._is_nonfatal(name):
             self.rt.ERRNO = os.strerror(errno.EBADF)
         else:
             self.ctx.host.scheduler.turn()  # the command may write before gawk ends
@@ -242,7 +247,7 @@ class Channels:
                 ctx.path(name), "a" if kind == ">>" else "w", permissions=0o666 & ~ctx.umask
             )
         except OSError as error:
-            if self.rt.is_nonfatal(name):
+            if self._is_nonfatal(name):
                 self.rt.ERRNO = os.strerror(error.errno or 5)
                 return None
             raise AwkFatal(

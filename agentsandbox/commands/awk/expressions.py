@@ -13,24 +13,26 @@ from __future__ import annotations
 from math import copysign
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, place_of, spelled
-from agentsandbox.commands.awk.patterns import written_plainly
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
+from agentsandbox.commands.awk.tokens import AwkSyntaxError, place_of, spelled
 from agentsandbox.commands.awk.values import integral_text, parse_number
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.regexps import RegexError, compile_posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
-    from agentsandbox.commands.awk.lexer import Source
-    from agentsandbox.commands.awk.nodes import Expression
+    from agentsandbox.commands.awk.nodes import Expression, Statement
     from agentsandbox.commands.awk.scopes import Scopes
+    from agentsandbox.commands.awk.tokens import Source
 
     Target: TypeAlias = "nodes.Name | nodes.Index | nodes.Field"
 
+MAX_INDENT = 90
+MAX_LENGTH = 1 << 19
+"""Characters of Python for one program: compiling them is a single call that nothing can
+interrupt."""
 HOIST_EVERY = 20
 """Levels of nesting after which a subexpression becomes a function of its own."""
 
@@ -60,6 +62,17 @@ class Expressions:
 
     def __init__(self, scopes: Scopes, sources: Sequence[Source]) -> None:
         self.scopes = scopes
+        self.program = scopes.program
+        self.nothing = "UNASSIGNED" if scopes.asks_types else "UNSET"
+        """The value of a function that returns none."""
+        self.output: list[tuple[int, str, int]] = []  # indentation, text, awk line
+        self.indent = 1
+        self.length = 0
+        self.blocks = 0
+        self.continues: list[Callable[[], None]] = []
+        self.breaks_switch: list[bool] = []
+        self.in_main = False
+        self.uses_exceptions = False
         self.sources = sources
         self.budget = scopes.budget
         self.mode = scopes.program.mode
@@ -95,10 +108,41 @@ class Expressions:
         self._fixed_subscripts = "SUBSEP" not in assigned and not scopes.changes_operands
         self.fixed_separators = not {"OFS", "ORS"} & assigned
 
-    # pieces
+    # output
 
     def emit(self, text: str) -> None:
-        """Add a statement."""
+        self.length += len(text) + self.indent
+        if self.length > MAX_LENGTH:
+            raise AwkSyntaxError("error: program too large")
+        self.output.append((self.indent, text, self.line))
+
+    def deeper(self) -> None:
+        self.indent += 1
+        if self.indent > MAX_INDENT:
+            raise AwkSyntaxError("error: program nested too deeply")
+
+    def shallower(self) -> None:
+        self.indent -= 1
+
+    def captured(self, emit: Callable[[], None]) -> list[tuple[int, str, int]]:
+        """Return what `emit` writes."""
+        saved, self.output = self.output, []
+        emit()
+        result, self.output = self.output, saved
+        return result
+
+    def statements(self, statements: list[Statement]) -> None:
+        for statement in statements:
+            self.statement(statement)
+
+    # pieces
+
+    def statement(self, statement: Statement) -> None:
+        """Emit a statement."""
+        raise NotImplementedError
+
+    def is_typed(self, array: str) -> bool:
+        """Whether it matters what type the elements of a global array have."""
         raise NotImplementedError
 
     def assign_statement(self, node: nodes.Assign) -> None:
@@ -536,7 +580,7 @@ class Expressions:
         self.warns = True
         name = self.text(node.variable)
         codes = [self._argument(item, is_array=False) for item in node.arguments]
-        return f"rt.call_by_name({name}, [{', '.join(codes)}])"
+        return f"call_by_name({name}, [{', '.join(codes)}])"
 
     def _argument(self, expression: Expression, *, is_array: bool) -> str:
         """Return an argument of a function of the program."""
@@ -596,6 +640,9 @@ class Expressions:
 
     def _check_regex(self, node: nodes.Regex) -> None:
         """Refuse a constant that is no regular expression: an error of the program."""
+        from agentsandbox.commands.awk.patterns import written_plainly
+        from agentsandbox.kernel.regexps import RegexError, compile_posix
+
         try:
             compile_posix(written_plainly(node.source, self.mode), dialect="awk")
         except RegexError as error:

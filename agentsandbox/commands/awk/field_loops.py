@@ -6,7 +6,7 @@ That is right only if nothing in the loop changes the variable or the record.
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk import nodes
+from agentsandbox.commands.awk import flow_nodes, nodes
 from agentsandbox.commands.awk.scopes import SPECIAL_NAMES, children
 
 TYPE_CHECKING = False
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 _MOST_FIELDS = 1000
 
 
-def field_loop(scopes: Scopes, function: str, node: nodes.For) -> tuple[nodes.Name, int] | None:
+def field_loop(
+    scopes: Scopes, function: str, node: flow_nodes.For
+) -> tuple[nodes.Name, int] | None:
     """Return the variable and the first field of such a loop; None for any other."""
     match node.start, node.condition, node.step:
         case (
@@ -64,7 +66,7 @@ def _changes(scopes: Scopes, node: nodes.Node, name: str) -> bool:
     """Whether a node may change the variable or the record."""
     if isinstance(node, (nodes.UserCall, nodes.Getline)):
         return True
-    if isinstance(node, nodes.ForIn):
+    if isinstance(node, flow_nodes.ForIn):
         variable = node.variable
         return bool(scopes.functions) or _is(variable, name) or isinstance(variable, nodes.Field)
     if isinstance(node, (nodes.Assign, nodes.Step)):
@@ -82,7 +84,9 @@ def counts_silently(scopes: Scopes, start: nodes.Node, name: str) -> bool:
     while pending:
         node = pending.pop()
         scopes.budget.step()
-        if _is(node, name) or isinstance(node, (nodes.Jump, nodes.Exit, nodes.Return)):
+        if _is(node, name) or isinstance(
+            node, (flow_nodes.Jump, flow_nodes.Exit, flow_nodes.Return)
+        ):
             return False
         if isinstance(node, nodes.Field) and _is(node.number, name):
             continue

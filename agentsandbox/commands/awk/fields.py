@@ -6,17 +6,11 @@ A record is split when a field is first needed, and put together again when a fi
 
 from __future__ import annotations
 
-import re
-
-from agentsandbox.commands.awk.csv_input import csv_fields
-from agentsandbox.commands.awk.lexer import doubtful_escapes
 from agentsandbox.commands.awk.meter import ACCOUNTED, Meter
 from agentsandbox.commands.awk.modes import conversions_of
-from agentsandbox.commands.awk.patterns import Pattern
-from agentsandbox.commands.awk.records import split_by_pattern, split_text, split_words
+from agentsandbox.commands.awk.records import split_words
 from agentsandbox.commands.awk.values import AwkFatal, Typed
 from agentsandbox.errors import LimitReached
-from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from agentsandbox.commands.awk.modes import Mode
+    from agentsandbox.commands.awk.patterns import Pattern
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
 
@@ -60,7 +55,7 @@ class Fields(Meter):
         self.splitter: Callable[[str], list[str]] = split_words
         self.keeps_types = True
         self._patterns: dict[str, Pattern] = {}
-        self._splitters: dict[str, Callable[[str], list[str]]] = {}
+        self.splitters: dict[str, Callable[[str], list[str]]] = {}
         self._splitting = "FS"
         self._record = ""
         self._fields: list[str] | None = []
@@ -75,6 +70,9 @@ class Fields(Meter):
     # patterns
 
     def _compile(self, source: str) -> Pattern:
+        from agentsandbox.commands.awk.literals import doubtful_escapes
+        from agentsandbox.commands.awk.patterns import Pattern
+
         for message in doubtful_escapes(source, self.mode):
             self.warn_once(message)
         return Pattern(
@@ -98,20 +96,26 @@ class Fields(Meter):
     # splitting
 
     def _choose_splitter(self) -> None:
-        self._splitters.clear()
+        self.splitters.clear()
         self.q, self.sep = False, None
         if self.csv:
+            from agentsandbox.commands.awk.csv_input import csv_fields
+
             self.splitter = csv_fields
         elif self._splitting == "FPAT":
+            from agentsandbox.commands.awk.layouts import matches
+
             pattern = self._compile(self.text(self.FPAT))
             self.splitter = lambda text: matches(pattern, text, self.budget.step)
         elif self._splitting == "FIELDWIDTHS":
-            self.splitter = _width_splitter(self.text(self.FIELDWIDTHS))
+            from agentsandbox.commands.awk.layouts import width_splitter
+
+            self.splitter = width_splitter(self.text(self.FIELDWIDTHS))
         else:
             separator = self.separator_text(self.FS)
             if not separator and self.mode.traditional:
                 separator = "\0"
-            self.splitter = self._splitter_of(separator, paragraphs=self.RS == "")
+            self.splitter = self.splitter_of(separator, paragraphs=self.RS == "")
             self.sep = self._plain_separator(separator)
 
     def separator_text(self, value: object) -> str:
@@ -127,7 +131,7 @@ class Fields(Meter):
             return separator
         return None
 
-    def _splitter_of(
+    def splitter_of(
         self, separator: str, *, paragraphs: bool = False
     ) -> Callable[[str], list[str]]:
         """Return the function that splits by FS or by the third argument of `split`.
@@ -140,11 +144,15 @@ class Fields(Meter):
             return list
         if len(separator) == 1:
             if paragraphs and separator == "^":  # gawk makes "[^\n]" of it
+                from agentsandbox.commands.awk.patterns import split_by_pattern
+
                 pattern = self.dynamic_pattern("[^\n]")
                 return lambda text: split_by_pattern(pattern, text, self.budget.step)
             if paragraphs and (self.bytewise or separator.isascii()):
                 return lambda text: text.replace("\n", separator).split(separator) if text else []
             return lambda text: text.split(separator) if text else []
+        from agentsandbox.commands.awk.patterns import split_text
+
         pattern = self.dynamic_pattern(separator)
         return lambda text: split_text(pattern, text, self.budget.step)
 
@@ -307,63 +315,3 @@ class Fields(Meter):
 def _check(number: float) -> None:
     if number <= -1.0 or number != number:
         raise AwkFatal(f"attempt to access field {int(number) if number == number else 0}")
-
-
-def matches(
-    pattern: Pattern, text: str, step: Callable[[], None], gaps: list[str] | None = None
-) -> list[str]:
-    """Return the matches in a text, which are the fields by FPAT; `gaps` gets what is between."""
-    found: list[str] = []
-    position = last = 0
-    after_match = False
-    while text and position <= len(text):
-        step()
-        match = pattern.search(text, position)
-        if match is None:
-            break
-        left, right = match.span()
-        if left == right and after_match and left == last:
-            position = left + 1
-            after_match = False
-            continue
-        found.append(text[left:right])
-        if gaps is not None:
-            gaps.append(text[last:left])
-        last = right
-        position = right if right > left else right + 1
-        after_match = right > left
-    if gaps is not None:
-        gaps.append(text[last:])
-    return found
-
-
-_SKIP = lazily(r"^[0-9]++:", re.ASCII)
-_WIDTH = lazily(r"(?:([0-9]{1,9}):)?([0-9]{1,9}|\*)", re.ASCII)
-
-
-def _width_splitter(widths: str) -> Callable[[str], list[str]]:
-    """Return the splitter by FIELDWIDTHS: numbers, `skip:width`, and a last `*` for the rest."""
-    words = widths.split()
-    plan: list[tuple[int, int]] = []
-    for number, word in enumerate(words, 1):
-        found = _WIDTH.fullmatch(word)
-        if found is None or found[2] == "0":
-            near = " ".join([_SKIP.sub("", word), *words[number:]])
-            raise AwkFatal(f"invalid FIELDWIDTHS value, for field {number}, near `{near}'")
-        if found[2] == "*" and number < len(words):
-            raise AwkFatal("`*' must be the last designator in FIELDWIDTHS")
-        plan.append((int(found[1] or 0), -1 if found[2] == "*" else int(found[2])))
-
-    def split(text: str) -> list[str]:
-        fields: list[str] = []
-        position = 0
-        for skip, width in plan:
-            if position >= len(text):
-                break
-            position = min(position + skip, len(text))
-            end = len(text) if width < 0 else position + width
-            fields.append(text[position:end])
-            position = end
-        return fields
-
-    return split

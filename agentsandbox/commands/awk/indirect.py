@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import math
 
-from agentsandbox.commands.awk import functions
-from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.values import AwkFatal, to_number
+from agentsandbox.commands.awk import arithmetic, elements, texts
+from agentsandbox.commands.awk.values import Array, AwkFatal, to_number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Protocol
 
-    from agentsandbox.commands.awk.channels import Channels
     from agentsandbox.commands.awk.patterns import Pattern
-    from agentsandbox.commands.awk.protocols import Run
 
-    class Runtime(Run, Protocol):
-        """A run of a program, as these calls use it."""
+    class Library(Protocol):
+        """The functions of a run, as these calls use them."""
 
-        def dynamic_pattern(self, source: str) -> Pattern: ...
+        rt: Any
+
         def gensub(self, pattern: Pattern, replacement: str, how: Any, text: str) -> str: ...
         def index(self, text: str, sought: str) -> float: ...
         def match(self, text: str, pattern: Pattern, captures: Array | None) -> float: ...
@@ -29,8 +27,6 @@ if TYPE_CHECKING:
             self, text: str, array: Array, separator: Any, between: Array | None
         ) -> float: ...
         def rand(self) -> float: ...
-        def record(self) -> str: ...
-        def set_record_value(self, value: Any) -> Any: ...
         def sort(
             self, source: Array, target: Array | None, how: str | None, by_index: bool
         ) -> float: ...
@@ -42,18 +38,20 @@ if TYPE_CHECKING:
         def strftime(
             self, template: str | None = None, when: float | None = None, utc: object = 0.0
         ) -> str: ...
+        def substitute(
+            self, pattern: Pattern, replacement: str, text: str, every: bool
+        ) -> float: ...
         def systime(self) -> float: ...
-        def use_channels(self) -> Channels: ...
 
 
 _NUMBERS: dict[str, Callable[..., float]] = {
-    "sin": functions.sine,
-    "cos": functions.cosine,
+    "sin": arithmetic.sine,
+    "cos": arithmetic.cosine,
     "atan2": math.atan2,
-    "int": functions.integer,
-    "lshift": functions.lshift,
-    "rshift": functions.rshift,
-    "compl": functions.compl,
+    "int": arithmetic.integer,
+    "lshift": arithmetic.lshift,
+    "rshift": arithmetic.rshift,
+    "compl": arithmetic.compl,
 }
 _COUNTS = {
     "asort": (1, 3), "asorti": (1, 3), "atan2": (2, 2), "bindtextdomain": (1, 2),
@@ -68,14 +66,15 @@ _COUNTS = {
 }  # fmt: skip
 
 
-def call_builtin(rt: Runtime, name: str, values: list[Any]) -> Any:
+def call_builtin(library: Library, name: str, values: list[Any]) -> Any:
     """Return what a built-in function gives for these values."""
+    rt = library.rt
     if name in ("and", "or", "xor"):
         if len(values) < 2:
             raise AwkFatal(f"{name}: called with less than two arguments")
-        return functions.bitwise(name, [to_number(value) for value in values])
+        return arithmetic.bitwise(name, [to_number(value) for value in values])
     if name == "sprintf" and values:
-        return rt.sprintf(rt.text(values[0]), values[1:])
+        return library.sprintf(rt.text(values[0]), values[1:])
     counts = _COUNTS.get(name)
     if counts is None:
         raise AwkFatal(f"`{name}' is not a function, so it cannot be called indirectly")
@@ -85,51 +84,52 @@ def call_builtin(rt: Runtime, name: str, values: list[Any]) -> Any:
         raise AwkFatal(f"{name}: called with {len(values)} arguments")
     if name in _NUMBERS:
         return _NUMBERS[name](*map(to_number, values))
-    names = functions.namespace(rt)
     if name in ("exp", "log", "sqrt"):
         word = {"exp": "exponential", "log": "logarithm", "sqrt": "square_root"}[name]
-        return names[word](to_number(values[0]))
+        return arithmetic.functions(rt)[word](to_number(values[0]))
     if name in ("asort", "asorti"):
         if not all(isinstance(value, Array) for value in values[:2]):
             raise AwkFatal(f"{name}: first argument is not an array")
         how = rt.text(values[2]) if len(values) > 2 else None
-        return rt.sort(values[0], values[1] if len(values) > 1 else None, how, name == "asorti")
+        target = values[1] if len(values) > 1 else None
+        return library.sort(values[0], target, how, name == "asorti")
     if name in ("sub", "gsub", "gensub", "match", "split", "patsplit"):
-        return _with_pattern(rt, name, values)
-    return _plain(rt, name, values, names)
+        return _with_pattern(library, name, values)
+    return _plain(library, name, values)
 
 
-def _plain(rt: Runtime, name: str, values: list[Any], names: dict[str, Any]) -> Any:
-    text = rt.text
+def _plain(library: Library, name: str, values: list[Any]) -> Any:
+    rt, text = library.rt, library.rt.text
     if name == "length":
-        return functions.length_of(values[0] if values else rt.record(), text)
+        return texts.length_of(values[0] if values else rt.record(), text)
     if name == "index":
-        return rt.index(text(values[0]), text(values[1]))
+        return library.index(text(values[0]), text(values[1]))
     if name in ("toupper", "tolower"):
-        return names["upper" if name == "toupper" else "lower"](text(values[0]), rt.line)
+        word = name.removeprefix("to")
+        return texts.functions(rt)[word](text(values[0]), rt.line)
     if name == "substr":
-        return names["substr"](text(values[0]), *map(to_number, values[1:]))
+        return texts.functions(rt)["substr"](text(values[0]), *map(to_number, values[1:]))
     if name == "strtonum":
-        return functions.strtonum(values[0])
+        return arithmetic.strtonum(values[0])
     if name == "typeof":
-        return functions.kind_of(values[0])
+        return elements.kind_of(values[0])
     if name == "mkbool":
-        return functions.mkbool(values[0])
+        return elements.mkbool(values[0])
     if name == "bindtextdomain":
         return text(values[0])
     if name in ("dcgettext", "dcngettext"):
-        return _translated(rt, name, values)
+        return _translated(library, name, values)
     if name == "isarray":
-        return functions.is_array(values[0])
+        return elements.is_array(values[0])
     if name == "mktime":
-        return rt.mktime(text(values[0]), bool(values[1:] and to_number(values[1])))
+        return library.mktime(text(values[0]), bool(values[1:] and to_number(values[1])))
     if name == "strftime":
         template = text(values[0]) if values else None
-        return rt.strftime(template, *map(to_number, values[1:]))
+        return library.strftime(template, *map(to_number, values[1:]))
     if name in ("rand", "systime"):
-        return rt.rand() if name == "rand" else rt.systime()
+        return library.rand() if name == "rand" else library.systime()
     if name == "srand":
-        return rt.srand(*map(to_number, values))
+        return library.srand(*map(to_number, values))
     channels = rt.use_channels()
     methods: dict[str, Callable[..., float]] = {
         "close": channels.close,
@@ -139,32 +139,34 @@ def _plain(rt: Runtime, name: str, values: list[Any], names: dict[str, Any]) -> 
     return methods[name](*map(text, values))
 
 
-def _translated(rt: Runtime, name: str, values: list[Any]) -> str:
+def _translated(library: Library, name: str, values: list[Any]) -> str:
+    rt = library.rt
     count = 2 if name == "dcngettext" else 1
     number = to_number(values.pop(2)) if count == 2 else 1.0
-    texts = [rt.text(value) for value in values[:count]]
+    strings = [rt.text(value) for value in values[:count]]
     category = rt.text(values[count + 1]) if len(values) > count + 1 else None
-    return functions.translated(name, texts, number, category)
+    return texts.translated(name, strings, number, category)
 
 
-def _with_pattern(rt: Runtime, name: str, values: list[Any]) -> Any:
-    text = rt.text
+def _with_pattern(library: Library, name: str, values: list[Any]) -> Any:
+    rt, text = library.rt, library.rt.text
     if name in ("sub", "gsub"):
         pattern = rt.dynamic_pattern(text(values[0]))
-        count = rt.substitute(pattern, text(values[1]), rt.record(), name == "gsub")
+        count = library.substitute(pattern, text(values[1]), rt.record(), name == "gsub")
         if count:
             rt.set_record_value(rt.got)
         return count
     if name == "gensub":
         subject = text(values[3]) if len(values) > 3 else rt.record()
-        return rt.gensub(rt.dynamic_pattern(text(values[0])), text(values[1]), values[2], subject)
+        pattern = rt.dynamic_pattern(text(values[0]))
+        return library.gensub(pattern, text(values[1]), values[2], subject)
     for value in values[2:] if name == "match" else [values[1], *values[3:]]:
         if not isinstance(value, Array):
             raise AwkFatal(f"{name}: argument is not an array")
     if name == "match":
         captures = values[2] if len(values) > 2 else None
-        return rt.match(text(values[0]), rt.dynamic_pattern(text(values[1])), captures)
+        return library.match(text(values[0]), rt.dynamic_pattern(text(values[1])), captures)
     between = values[3] if len(values) > 3 else None
     by = text(values[2]) if len(values) > 2 else None
-    method = rt.patsplit if name == "patsplit" else rt.split_apart
+    method = library.patsplit if name == "patsplit" else library.split_apart
     return method(text(values[0]), values[1], by, between)

@@ -10,8 +10,7 @@ from __future__ import annotations
 
 from itertools import islice
 
-from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.values import Strnum, Unset
+from agentsandbox.commands.awk.values import Array, Strnum, Unset
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.budget import VALUES
 from agentsandbox.kernel.streams import encode

@@ -1,4 +1,4 @@
-"""The syntax tree of an awk program."""
+"""The syntax tree of an awk program; `flow_nodes` has the statements that control others."""
 
 from __future__ import annotations
 
@@ -6,18 +6,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeAlias
 
-    from agentsandbox.commands.awk.lexer import Source
     from agentsandbox.commands.awk.modes import Mode
+    from agentsandbox.commands.awk.tokens import Source
 
     Expression: TypeAlias = (
         "Number | Text | Regex | TypedRegex | IndirectCall"
         " | Name | Index | Field | Assign | Ternary | Binary | Unary | Step"
         " | Concat | Match | Membership | Call | UserCall | Getline | Grouping | Parenthesized"
     )
-    Statement: TypeAlias = (
-        "Print | ExpressionStatement | If | While | DoWhile | For | ForIn | Switch | Block"
-        " | Delete | Jump | Return | Exit"
-    )
+    Statement: TypeAlias = "Node"
 
 
 class Node:
@@ -203,80 +200,10 @@ class ExpressionStatement(Node):
     expression: Expression
 
 
-class If(Node):
-    """`if`."""
-
-    condition: Expression
-    yes: Statement
-    no: Statement | None
-
-
-class While(Node):
-    """`while`."""
-
-    condition: Expression
-    body: Statement
-
-
-class DoWhile(Node):
-    """`do … while`."""
-
-    body: Statement
-    condition: Expression
-
-
-class For(Node):
-    """`for (start; condition; step)`."""
-
-    start: Statement | None
-    condition: Expression | None
-    step: Statement | None
-    body: Statement
-
-
-class ForIn(Node):
-    """`for (variable in array)`."""
-
-    variable: Name | Index | Field
-    array: Name | Index
-    body: Statement
-
-
-class Switch(Node):
-    """`cases` are (value or None for default, statements), in order."""
-
-    subject: Expression
-    cases: list[tuple[Expression | None, list[Statement]]]
-
-
 class Block(Node):
     """Statements in braces."""
 
     statements: list[Statement]
-
-
-class Delete(Node):
-    """`delete a` or `delete a[i]`."""
-
-    target: Name | Index
-
-
-class Jump(Node):
-    """`break`, `continue`, `next`, `nextfile`."""
-
-    kind: str
-
-
-class Return(Node):
-    """`return`."""
-
-    value: Expression | None
-
-
-class Exit(Node):
-    """`exit`."""
-
-    status: Expression | None
 
 
 class Rule(Node):

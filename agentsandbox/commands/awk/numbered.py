@@ -9,10 +9,9 @@ from __future__ import annotations
 import math
 from itertools import chain
 
-from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.arrays import Array
+from agentsandbox.commands.awk import flow_nodes, nodes
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, children
-from agentsandbox.commands.awk.values import UNSET
+from agentsandbox.commands.awk.values import UNSET, Array
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -170,8 +169,8 @@ class Numbered(Array):
     def names(self) -> Iterable[str]:
         return super().keys()
 
-    def walk(self, step: Callable[[int], None]) -> Iterable[str]:
-        return super().walk(step) if super().__len__() else map(str, self._numbers())
+    def ascending(self) -> Iterable[str] | None:
+        return None if super().__len__() else map(str, self._numbers())
 
 
 def numbered_arrays(scopes: Scopes) -> frozenset[str]:
@@ -186,7 +185,7 @@ def numbered_arrays(scopes: Scopes) -> frozenset[str]:
     for function in scopes.functions.values():
         for statement in function.body:
             found += [(node, function.name) for node in _descend(scopes, statement)]
-    loops = [node.variable for node, _ in found if isinstance(node, nodes.ForIn)]
+    loops = [node.variable for node, _ in found if isinstance(node, flow_nodes.ForIn)]
     search = _Search(scopes, {key.name for key in loops if isinstance(key, nodes.Name)})
     for node, name in found:
         search.look_at(node, name)
@@ -197,7 +196,7 @@ def _target_of(node: Node) -> object:
     """Return what a node changes, if it is one thing."""
     if isinstance(node, (nodes.Assign, nodes.Step, nodes.Getline)):
         return node.target
-    if isinstance(node, nodes.ForIn):
+    if isinstance(node, flow_nodes.ForIn):
         return node.variable
     if isinstance(node, nodes.Call) and node.name in ("sub", "gsub") and len(node.arguments) > 2:
         return node.arguments[2]
@@ -214,9 +213,9 @@ def _descend(scopes: Scopes, start: Node) -> Iterator[Node]:
         parts = list(children(node))
         if isinstance(node, (nodes.Index, nodes.Membership)):
             parts = list(node.subscripts)
-        elif isinstance(node, nodes.ForIn):
+        elif isinstance(node, flow_nodes.ForIn):
             parts = [node.variable, node.body]
-        elif isinstance(node, nodes.Delete) or (
+        elif isinstance(node, flow_nodes.Delete) or (
             isinstance(node, nodes.Call) and node.name == "length"
         ):
             parts = [part for part in parts if not isinstance(part, nodes.Name)]

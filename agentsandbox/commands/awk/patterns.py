@@ -122,3 +122,39 @@ def _split_by_any(text: str, first: str, others: str) -> list[str]:
     for other in others:
         text = text.replace(other, first)
     return text.split(first)
+
+
+_LONGEST = 49152
+"""Characters of a text that is split in one call."""
+
+
+def split_text(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
+    """Return the pieces between matches, those of a short text in one call."""
+    if pattern.split is not None and len(text) <= _LONGEST:
+        return pattern.split(text) if text else []
+    return split_by_pattern(pattern, text, step)
+
+
+def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
+    """Return the pieces between matches; a match of nothing separates nothing."""
+    if not text:
+        return []
+    pieces: list[str] = []
+    start = position = 0
+    end = len(text)
+    while position <= end:
+        step()
+        found = pattern.search(text, position)
+        if found is None:
+            break
+        left, right = found.span()
+        if left == right:
+            position = left + 1
+            if left >= end:
+                break
+            # a longer match may begin right after: search on, the pieces are unaffected
+            continue
+        pieces.append(text[start:left])
+        start = position = right
+    pieces.append(text[start:])
+    return pieces

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import os
 import re
 from functools import lru_cache
 
 from agentsandbox.commands.awk.codegen import Compiled, compile_program
-from agentsandbox.commands.awk.lexer import AwkSyntaxError, Source, internal, place_of, unescape
+from agentsandbox.commands.awk.lexer import unescape
 from agentsandbox.commands.awk.modes import Mode
 from agentsandbox.commands.awk.parser import parse
 from agentsandbox.commands.awk.runtime import Runtime
-from agentsandbox.commands.awk.values import FILE, AwkFatal, AwkNext, AwkNextFile
+from agentsandbox.commands.awk.tokens import AwkSyntaxError, Source, internal, place_of
+from agentsandbox.commands.awk.values import AwkFatal, AwkNext, AwkNextFile
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.streams import bytewise, decode, encode
+from agentsandbox.kernel.streams import bytewise, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,15 +23,9 @@ if TYPE_CHECKING:
 
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.budget import Budget
-    from agentsandbox.kernel.streams import ByteReader
 
-MAX_SOURCE = 1 << 20
 _LONGEST_KEPT = 16_384
 """Characters of a program that is kept: many long ones would fill the host's memory."""
-_AWKPATH = ".:/usr/local/share/awk"
-_INCLUDE = lazily(r'^[ \t]*+@include[ \t]++"([^"\n]*+)"[ \t]*+(?:#[^\n]*+)?$', re.MULTILINE)
-_NAMESPACE = lazily(r'^[ \t]*+@namespace[ \t]*+"[^"\n]*+"', re.MULTILINE)
-_MOST_INCLUDES = 50
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """How warnings about operands begin: they name the line that ran last before the file."""
 _VARIABLE = r"(?:[A-Za-z_][A-Za-z0-9_]*::)?[A-Za-z_][A-Za-z0-9_]*"
@@ -88,84 +82,11 @@ def _compile(task: _Task) -> tuple[Compiled, tuple[str, ...]]:
 _compile_cached = lru_cache(maxsize=128)(_compile)
 
 
-def _read_start(ctx: CommandContext, source: ByteReader) -> bytes:
-    """Return all of a program file, or more than a program may have."""
-    parts = []
-    size = 0
-    for block in source.blocks():
-        ctx.budget.step()
-        parts.append(block)
-        size += len(block)
-        if size > MAX_SOURCE:
-            break
-    ctx.budget.charge(size)
-    return b"".join(parts)
-
-
-def _found(ctx: CommandContext, name: str) -> str:
-    """Return where AWKPATH has a program file, or the name itself."""
-    if "/" in name or name in ("", "-"):
-        return name
-    for directory in ctx.env.get("AWKPATH", _AWKPATH).split(":"):
-        for candidate in (name, f"{name}.awk"):
-            path = f"{directory or '.'}/{candidate}"
-            if ctx.fs.is_file(ctx.path(path)):
-                return candidate if directory in ("", ".") else path
-    return name
-
-
-def _with_includes(
-    ctx: CommandContext, source: Source, done: set[str], depth: int = 0
-) -> list[Source]:
-    """Return a piece of a program with the files that it includes, each once, in their places."""
-    if "@include" not in source.text:
-        return [source]
-    if depth > _MOST_INCLUDES:
-        raise CommandError("fatal: @include: nested too deeply", 2)
-    found: list[Source] = []
-    start = 0
-    namespace = ""
-    for include in _INCLUDE.finditer(source.text):
-        ctx.budget.step()
-        lines = source.text.count("\n", 0, start)
-        before = source.text[start : include.start()]
-        if before.strip():
-            found.append(Source(source.name, _below(namespace, lines) + before))
-        for change in _NAMESPACE.finditer(before):
-            ctx.budget.step()
-            namespace = change[0].strip()
-        start = include.end()
-        path = _found(ctx, include[1])
-        if path in done:
-            continue
-        done.add(path)
-        found += _with_includes(ctx, _read_source(ctx, include[1]), done, depth + 1)
-    lines = source.text.count("\n", 0, start)
-    return [*found, Source(source.name, _below(namespace, lines) + source.text[start:])]
-
-
-def _below(namespace: str, lines: int) -> str:
-    """Return empty lines, in a namespace that began above them."""
-    return f"{namespace}\n" + "\n" * (lines - 1) if namespace and lines else "\n" * lines
-
-
-def _read_source(ctx: CommandContext, name: str) -> Source:
+def _of_file(ctx: CommandContext, name: str) -> Source:
     """Return the text of a program file."""
-    name = _found(ctx, name)
-    try:
-        is_stdin = name in ("-", "/dev/stdin")
-        source = ctx.stdin if is_stdin else ctx.fs.open(ctx.path(name), "r")
-        data = _read_start(ctx, source)
-    except OSError as error:
-        reason = os.strerror(error.errno or 2)
-        if isinstance(error, IsADirectoryError):
-            message = f"{name}:1: error: cannot read source file `{name}': {reason}"
-            raise CommandError(message, 1) from None
-        message = f"fatal: cannot open source file `{name}' for reading: {reason}"
-        raise CommandError(message, 2) from None
-    if len(data) > MAX_SOURCE:
-        raise CommandError(f"fatal: source file `{name}' is too large", 2)
-    return Source(name, decode(data))
+    from agentsandbox.commands.awk.sources import read_source
+
+    return read_source(ctx, name)
 
 
 def run_program(
@@ -187,12 +108,12 @@ def run_program(
     mode       what is taken out of the language
     """
     read = [
-        _read_source(ctx, text) if is_file else Source("cmd. line", text)
-        for is_file, text in sources
+        _of_file(ctx, text) if is_file else Source("cmd. line", text) for is_file, text in sources
     ]
     if not mode.traditional and any("@include" in source.text for source in read):
-        done = {_found(ctx, text) for is_file, text in sources if is_file}
-        read = [piece for source in read for piece in _with_includes(ctx, source, done)]
+        from agentsandbox.commands.awk.sources import with_includes
+
+        read = with_includes(ctx, sources, read)
     pairs = [_split_assignment(word) for word in variables]
     if by_bytes:
         read = [Source(source.name, bytewise(source.text)) for source in read]
@@ -328,7 +249,7 @@ class _Run:
         """Return a message with the line of the program that an exception came from."""
         line = 0
         while traceback is not None:
-            if traceback.tb_frame.f_code.co_filename == FILE:
+            if traceback.tb_frame.f_globals is self.rt.names:
                 line = self.compiled.lines[traceback.tb_lineno] or line
             traceback = traceback.tb_next
         return f"{self._place(line or 1)}{self.rt.place()}fatal: {message}"

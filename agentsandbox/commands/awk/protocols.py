@@ -7,14 +7,12 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
     from typing import Any, Protocol
 
-    from agentsandbox.commands.awk.arrays import Array
     from agentsandbox.commands.awk.modes import Mode
-    from agentsandbox.commands.awk.patterns import Pattern
     from agentsandbox.commands.awk.records import RecordReader
-    from agentsandbox.commands.awk.values import Value
+    from agentsandbox.commands.awk.values import Array, Value
     from agentsandbox.contract.command import CommandContext
     from agentsandbox.kernel.budget import Budget
 
@@ -25,6 +23,8 @@ if TYPE_CHECKING:
         ERRNO: Any
         IGNORECASE: Any
         OFMT: str
+        SUBSEP: str
+        arrays: dict[str, Array]
         budget: Budget
         bytewise: bool
         conversions: dict[str, Callable[..., Any]]
@@ -38,18 +38,13 @@ if TYPE_CHECKING:
         out: list[str]
         text: Callable[[object], str]
         told_of_bytes: bool
+        variables: dict[str, Value]
 
         def account(self, size: int) -> None: ...
         def flush_output(self) -> None: ...
-        def is_nonfatal(self, name: str) -> bool: ...
         def other_field(self, number: float, record: str) -> str: ...
         def other_value(self, number: float, record: str) -> Value: ...
         def read_record(self, reader: RecordReader) -> float: ...
-        def sound(self, text: str) -> str: ...
         def split_fields(self, text: str) -> list[str]: ...
-        def substitute(
-            self, pattern: Pattern, replacement: str, text: str, every: bool
-        ) -> float: ...
-        def walk(self, array: Array) -> Iterable[str]: ...
         def warn(self, message: str) -> None: ...
         def write(self, text: str) -> None: ...

@@ -46,43 +46,11 @@ def split_words(text: str) -> list[str]:
     return [word for word in text.replace("\t", " ").replace("\n", " ").split(" ") if word]
 
 
-def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
-    """Return the pieces between matches; a match of nothing separates nothing."""
-    if not text:
-        return []
-    pieces: list[str] = []
-    start = position = 0
-    end = len(text)
-    while position <= end:
-        step()
-        found = pattern.search(text, position)
-        if found is None:
-            break
-        left, right = found.span()
-        if left == right:
-            position = left + 1
-            if left >= end:
-                break
-            # a longer match may begin right after: search on, the pieces are unaffected
-            continue
-        pieces.append(text[start:left])
-        start = position = right
-    pieces.append(text[start:])
-    return pieces
-
-
 _NO_NEWLINE = lazily("[^\n]")
 _BLOCK = 49152
-"""Characters of a block of records, and of a text that is split in one call."""
+"""Characters of a block of records."""
 _RECORDS = 512
 """About how many records a block has if they are short."""
-
-
-def split_text(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
-    """Return the pieces between matches, those of a short text in one call."""
-    if pattern.split is not None and len(text) <= _BLOCK:
-        return pattern.split(text) if text else []
-    return split_by_pattern(pattern, text, step)
 
 
 class Separator:

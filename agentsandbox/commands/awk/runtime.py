@@ -1,41 +1,41 @@
-"""The runtime of a compiled program: special variables and functions that need its state."""
+"""The run of a compiled program: its special variables, and its input, record by record."""
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.csv_input import csv_fields
-from agentsandbox.commands.awk.fields import matches
+import errno
+from operator import length_hint
+from types import FunctionType
+
+from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.functions import conversions, namespace
-from agentsandbox.commands.awk.input import Input
-from agentsandbox.commands.awk.meter import ACCOUNTED
-from agentsandbox.commands.awk.patterns import Pattern
-from agentsandbox.commands.awk.records import split_text
-from agentsandbox.commands.awk.values import NUMBER_STARTS, AwkFatal, Unset, to_number
-from agentsandbox.kernel.expressions import lazily
+from agentsandbox.commands.awk.meter import ACCOUNTED, FLUSH_CHARACTERS
+from agentsandbox.commands.awk.modes import EXTENSION_VARIABLES
+from agentsandbox.commands.awk.records import RecordReader, Separator, is_plain
+from agentsandbox.commands.awk.scopes import SPECIAL_NAMES
+from agentsandbox.commands.awk.values import (
+    Array,
+    AwkFatal,
+    AwkNextFile,
+    Typed,
+    to_number,
+)
+from agentsandbox.kernel.streams import InputError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterator
     from typing import Any
 
     from agentsandbox.commands.awk.channels import Channels
     from agentsandbox.commands.awk.codegen import Compiled
     from agentsandbox.commands.awk.modes import Mode
-    from agentsandbox.commands.awk.random_numbers import RandomNumbers
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
 
-_NUMBERS = [str(number) for number in range(1, 65)]
-_PIECE = 4096
-_NO_CHARACTER = lazily("[\udc80-\udcff]")
+_SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
 
 
-def _quoted(character: str) -> str:
-    """Return a regular expression for one character."""
-    return f"\\{character}" if character in "^$.[]|()*+?{}\\/" else character
-
-
-class Runtime(Input):
+class Runtime(Fields):
     """One run of one program. Generated code reads and writes the attributes."""
 
     def __init__(
@@ -46,7 +46,19 @@ class Runtime(Input):
         *,
         bytewise: bool,
     ) -> None:
-        super().__init__(ctx, warn, mode, bytewise=bytewise)
+        super().__init__(ctx, mode, bytewise=bytewise)
+        self.warn_with_place = warn
+        self.line = 0
+        """The line of the running statement; statements that may warn set it."""
+        self.told: set[str] = set()
+        """Warnings that were given once."""
+        self.NR: Any = 0.0
+        self.FNR: Any = 0.0
+        self.RT: Any = ""
+        self.FILENAME: Any = ""
+        self.ERRNO: Any = ""
+        self.ARGC: Any = 0.0
+        self.ARGIND: Any = 0.0
         self.ORS = "\n"
         self.SUBSEP = "\x1c"
         self.CONVFMT = "%.6g"
@@ -55,6 +67,25 @@ class Runtime(Input):
         self.RLENGTH: Any = 0.0
         self.BINMODE: Any = 0.0
         self.LINT: Any = 0.0
+        self.variables: dict[str, Value] = {}
+        self.setters: dict[str, Callable[[Value], None]] = {}
+        self.has_read = False
+        """Whether a record was read."""
+        self.got = ""
+        self.begin_file: Callable[[], None] | None = None
+        self.end_file: Callable[[], None] | None = None
+        self.hook = ""
+        """The kind of the rule between files that runs."""
+        self.uses_terminator = False
+        self.records: Iterator[str] = iter(())
+        self._block_text = ""
+        self._reader: RecordReader | None = None
+        self._separator = Separator("\n", self._compile)
+        self._argument = 1
+        self._used_file = False
+        self._skipping = False
+        self._block_start = 0.0
+        self._block_size = 0
         self.status = 0
         self.told_of_bytes = False
         """Whether a warning of bytes that are no characters was given."""
@@ -63,49 +94,17 @@ class Runtime(Input):
         self.conversions = conversions(self)
         self.text = self.conversions["text"]
         self.key = self.conversions["key"]
-        self._seed = 1.0
-        self._random: RandomNumbers | None = None
+        self.names: dict[str, Any] = {}
+        """The global names of the compiled program; no other code has them."""
         self._choose_splitter()
-
-    # running
-
-    def symbols(self) -> Array:
-        """Return SYMTAB with the variables of awk's own."""
-        from agentsandbox.commands.awk.symbols import CONSTANT, SPECIAL_ORDER, Symbols
-
-        def variable(name: str) -> None:
-            def read() -> Any:
-                return self.nf() if name == "NF" else getattr(self, name)
-
-            table.add(name, read, lambda value: self.assign(name, value))
-
-        table = Symbols()
-        for name in SPECIAL_ORDER:
-            if name in ("PROCINFO", "ENVIRON", "ARGV"):
-                table.add_array(name, self.array(name))
-            elif name in CONSTANT:
-                table.add_value(name, CONSTANT[name])
-            else:
-                variable(name)
-        for name, value in self.variables.items():
-            table.add_value(name, value)  # by `-v`; those of the program are replaced
-        return table
-
-    def function_table(self, names: Sequence[str]) -> Array:
-        """Return FUNCTAB, for a program with these functions."""
-        from agentsandbox.commands.awk.symbols import Functions
-
-        return Functions(names)
 
     def run(self, compiled: Compiled) -> None:
         """Run the program to its end."""
         self.uses_terminator = "rt.RT" in compiled.source
         if "rt.channels" in compiled.source:
             self.use_channels()
-        names = namespace(self)
-        # our own compiler's output: it holds text of the script only by repr()
-        exec(compiled.code, names)  # noqa: S102
-        names["run"](self)
+        self.names = namespace(self, compiled.functions)
+        FunctionType(compiled.code, self.names)(self)
 
     def use_channels(self) -> Channels:
         """Return the files and pipes, made when first needed."""
@@ -119,270 +118,276 @@ class Runtime(Input):
         """`exit number`."""
         self.status = int(number) & 255 if number - number == 0.0 else 0
 
-    def sprintf(self, template: str, values: Sequence[object]) -> str:
-        """`sprintf`."""
-        from agentsandbox.commands.awk.formats import as_bytes, check_format, format_values
+    # the arrays and the position
 
-        if self.mode.traditional:
-            check_format(template, self.mode)
-        made = format_values(template, values, self.text, self.budget.charge, self.sound)
-        if self.bytewise:
-            made = as_bytes(made)
-        if len(made) > ACCOUNTED:
-            self.account(len(made))
+    def array(self, name: str) -> Array:
+        """Return a global array; it is made when first needed."""
+        found = self.arrays.get(name)
+        if found is None:
+            found = self.arrays[name] = Array(name)
+        return found
+
+    def numbered(self, name: str) -> Array:
+        """Return a new global array whose subscripts are numbers."""
+        from agentsandbox.commands.awk.numbered import Numbered
+
+        made = self.arrays[name] = Numbered(name, self.key, self.budget.step)
         return made
 
-    def sound(self, text: str) -> str:
-        """Return the text up to a byte that is no character, where `printf` stops to pad or cut."""
-        if self.bytewise or text.isascii():
-            return text
-        found = _NO_CHARACTER.search(text)
-        return text if found is None else text[: found.start()]
+    def warn_once(self, message: str) -> None:
+        if message not in self.told:
+            self.told.add(message)
+            self.warn(message)
 
-    def index(self, text: str, sought: str) -> float:
-        """`index` in a program that uses IGNORECASE."""
-        if self.IGNORECASE:
-            text, sought = text.casefold(), sought.casefold()
-        return float(text.find(sought) + 1)
+    def warn(self, message: str) -> None:
+        """Write a warning with its place."""
+        self.warn_with_place(message, self.line)
 
-    def _order(self) -> str | None:
-        """Return PROCINFO["sorted_in"], None if it is not set."""
-        knows = "PROCINFO" in self.arrays and not self.mode.traditional
-        how = self.arrays["PROCINFO"].get("sorted_in") if knows else None
-        return None if how is None or isinstance(how, Unset) else self.text(how)
+    def place(self) -> str:
+        """Return the position in the input for messages; "" before the first record."""
+        number = self.current_number()
+        return f"(FILENAME={self.text(self.FILENAME)} FNR={number}) " if number > 0 else ""
 
-    def walk(self, array: Array) -> Iterable[str]:
-        """Return the keys for `for (key in array)`."""
-        self.budget.step(len(array) // 8 + 1)
-        how = self._order()
-        if how is None:
-            return array.walk(self.budget.step)
-        from agentsandbox.commands.awk.sorting import sorted_keys
+    def current_number(self) -> int:
+        """Return FNR, also if the program does not use it."""
+        return int(self._block_start) + self._block_size - length_hint(self.records)
 
-        return sorted_keys(self, array, how)
+    # special variables
 
-    def split_into(
-        self, text: str, array: Array, separator: Pattern | str | None, typed: bool
-    ) -> float:
-        """`split`. If not `typed`, nothing depends on which elements look like numbers."""
-        step = self.budget.step
-        if isinstance(separator, Pattern):
-            pieces = split_text(separator, text, step)
+    def assign(self, name: str, value: Any) -> Any:
+        """Assign a special variable, and do what depends on it."""
+        if name in ("OFS", "ORS", "SUBSEP", "CONVFMT", "OFMT"):
+            if name == "OFS" and self._stale:
+                self.record()
+            setattr(self, name, self.text(value))
+            return value
+        if name == "NF":
+            self.set_nf(to_number(value))
+            return value
+        if (name in _SPLITTING or name == "RS") and self._fields is None:
+            self.fields()  # the present record is split by the old rule
+        setattr(self, name, value)
+        if name in ("FS", "FPAT", "FIELDWIDTHS"):
+            self._splitting = name
+            self._choose_splitter()
+            if "PROCINFO" in self.arrays:
+                self.arrays["PROCINFO"]["FS"] = name
+        elif name == "IGNORECASE":
+            self._patterns.clear()
+            self._choose_splitter()
+            if self._separator.kind == "pattern":
+                self._change_separator()
+        elif name == "RS":
+            self._change_separator()
+        return value
+
+    def assign_operand(self, name: str, text: str) -> None:
+        """`name=text` as an operand or by `-v`."""
+        value = self.from_input(text)
+        if not self.mode.traditional and len(text) > 2 and text[:2] == "@/" and text[-1] == "/":
+            value = Typed(text[2:-1])
+        is_ordinary = self.mode.traditional and name in EXTENSION_VARIABLES
+        if name in SPECIAL_NAMES and not is_ordinary:
+            self.assign(name, value)
+        elif name in self.setters:
+            self.setters[name](value)
         else:
-            by = self.text(self.FS) if separator is None else separator
-            splitter = csv_fields if self.csv and separator is None else self._splitters.get(by)
-            if splitter is None:
-                splitter = self._splitters[by] = self._splitter_of(by)
-            pieces = splitter(text)
-        from_input = self.from_input
-        step(len(pieces) // 4 + 1)
-        if len(text) > ACCOUNTED:
-            self.account(len(text))
-        array.clear()
-        if len(pieces) <= len(_NUMBERS):
-            if typed:
-                values = [
-                    piece if piece[:1] not in NUMBER_STARTS else from_input(piece)
-                    for piece in pieces
-                ]
-                array.update(zip(_NUMBERS, values))  # noqa: B905 - as many as there are pieces
-            else:
-                array.update(zip(_NUMBERS, pieces))  # noqa: B905
-            return float(len(pieces))
-        self.budget.charge(len(pieces) * 16)
-        for start in range(0, len(pieces), _PIECE):
-            part = pieces[start : start + _PIECE]
-            step(len(part))
-            numbers = map(str, range(start + 1, start + len(part) + 1))
-            array.update(zip(numbers, map(from_input, part), strict=True))
-        return float(len(pieces))
+            self.variables[name] = value
 
-    def is_nonfatal(self, name: str) -> bool:
-        """Whether PROCINFO says that an output that cannot be opened does not end the program."""
-        info = () if self.mode.traditional else self.arrays.get("PROCINFO", ())
-        return "NONFATAL" in info or f"{name}{self.SUBSEP}NONFATAL" in info
+    def _change_separator(self) -> None:
+        """Split what was read ahead again: RS was assigned."""
+        rest = list(self.records)
+        self._block_size -= len(rest)
+        self.records = iter(())
+        if self._reader is not None:
+            self._reader.push_back(rest, self._separator.character)
+        separator = self.separator_text(self.RS)
+        if self.mode.traditional:
+            separator = separator[:1]
+        self._separator = Separator(separator, self._compile)
+        if self._splitting == "FS":
+            self._choose_splitter()
 
-    def _fill_arrays(
-        self, array: Array, pieces: list[str], between: Array | None, gaps: list[str], first: int
-    ) -> float:
-        """Put pieces and what is between them into two arrays."""
-        if between is array:
-            raise AwkFatal("split: cannot use the same array for second and fourth args")
-        self.budget.charge((len(pieces) + len(gaps)) * 16)
-        self.budget.step(len(pieces) + 1)
-        array.clear()
-        array.update((str(at), self.from_input(piece)) for at, piece in enumerate(pieces, 1))
-        if between is not None:
-            between.clear()
-            between.update((str(at), gap) for at, gap in enumerate(gaps, first))
-        return float(len(pieces))
-
-    def split_apart(
-        self, text: str, array: Array, separator: Pattern | str | None, between: Array | None
-    ) -> float:
-        """`split` with a fourth argument, which gets the separators."""
-        by = self.text(self.FS) if separator is None else separator
-        if by == "":
-            return self._fill_arrays(array, list(text), between, [""] * max(0, len(text) - 1), 1)
-        trims = by == " "
-        if isinstance(by, str):
-            is_single = len(by) == 1 and not trims
-            by = self.dynamic_pattern("[ \t\n]+" if trims else _quoted(by) if is_single else by)
-        pieces: list[str] = []
-        gaps: list[str] = []
-        start = at = 0
-        while text and at <= len(text):
-            self.budget.step()
-            found = by.search(text, at)
-            if found is None:
-                break
-            left, right = found.span()
-            if left == right:
-                at = left + 1
+    def next_block(self) -> bool:
+        """Put more records into `records`; false at the end of the input."""
+        channels = self.channels
+        if self.out and (
+            channels is None or not channels.outputs or sum(map(len, self.out)) > FLUSH_CHARACTERS
+        ):
+            # while commands are written to, gawk keeps its own output until they have ended
+            self.flush_output()
+        if length_hint(self.records):
+            return True  # BEGIN has read a part of them
+        while True:
+            if self._reader is None and not self._open_next():
+                return False
+            records = None if self._skipping else self._read_block()
+            if records is None:
+                self._close_current()
                 continue
-            pieces.append(text[start:left])
-            gaps.append(text[left:right])
-            start = at = right
-        pieces += [text[start:]] if text else []
-        if not trims:
-            return self._fill_arrays(array, pieces, between, gaps, 1)
-        before = after = ""
-        if gaps and not pieces[0]:
-            pieces, before, gaps = pieces[1:], gaps[0], gaps[1:]
-        if gaps and not pieces[-1]:
-            pieces, after, gaps = pieces[:-1], gaps[-1], gaps[:-1]
-        pieces = [] if pieces == [""] else pieces
-        count = self._fill_arrays(array, pieces, between, gaps, 1)
-        if between is not None and before:
-            between["0"] = before
-        if between is not None and after:
-            between[str(len(pieces))] = after
-        return count
+            before = self._block_size
+            self._block_start += before
+            self._block_size = len(records)
+            self.read_ahead(len(self._block_text))
+            self.records = iter(records)
+            self.has_read = True
+            if self._splitting == "FS" and self.FS == " ":
+                self.q = is_plain(self._block_text)
+                self.sep = None
+            return True
 
-    def patsplit(
-        self, text: str, array: Array, separator: Pattern | str | None, between: Array | None
-    ) -> float:
-        """`patsplit`: the elements are what matches, the fourth argument what is between."""
-        pattern = self.text(self.FPAT) if separator is None else separator
-        if isinstance(pattern, str):
-            pattern = self.dynamic_pattern(pattern)
-        gaps: list[str] = []
-        pieces = matches(pattern, text, self.budget.step, gaps)
-        return self._fill_arrays(array, pieces, between, gaps, 0)
+    def _read_block(self) -> list[str] | None:
+        assert self._reader is not None
+        separator = self._separator
+        if separator.kind == "character" and not self.uses_terminator:
+            records = self._reader.block(separator.character)
+            self._block_text = self._reader.block_text
+            self.budget.step(len(records) if records is not None else 1)
+            self.budget.breathe()
+            return records
+        self.budget.step()
+        record = self._reader.record(separator)
+        self.RT = self._reader.terminator
+        self._block_text = record or ""
+        return None if record is None else [record]
 
-    def call_by_name(self, name: str, values: list[Any]) -> Any:
-        """`@name(…)`: call a function of the program, or a built-in one."""
-        name = name.removeprefix("awk::")
-        found = self.functions.get(name)
-        if found is not None:
-            function, kinds = found
-            return function(*values[: len(kinds)])
-        from agentsandbox.commands.awk.indirect import call_builtin
+    def _open_next(self) -> bool:
+        """Open the next operand that is a file; assignments on the way take effect."""
+        arguments = self.array("ARGV")
+        while self._argument < int(to_number(self.ARGC)):
+            word = self.text(arguments.get(str(self._argument), ""))
+            number = self._argument
+            self._argument += 1
+            if not word:
+                continue
+            name, equals, value = word.partition("=")
+            if equals and _is_name(name):
+                from agentsandbox.commands.awk.lexer import unescape
 
-        return call_builtin(self, name, values)
+                try:
+                    self.assign_operand(name, unescape(value, self.warn_once, self.mode))
+                except AwkFatal as error:
+                    error.between_files = True
+                    raise
+                continue
+            self.ARGIND = float(number)
+            if self._open(word):
+                return True
+        if self._used_file:
+            return False
+        self._used_file = True
+        return self._open("-")
 
-    def substitute(self, pattern: Pattern, replacement: str, text: str, every: bool) -> float:
-        """`sub` and `gsub`: put the new text in `got`, return the number of replacements."""
-        from agentsandbox.commands.awk.substitution import substitute
+    def _open(self, name: str) -> bool:
+        self._used_file = True
+        ctx = self.ctx
+        self._skipping = False
+        self.ERRNO = ""
+        try:
+            source = ctx.stdin if name in ("-", "/dev/stdin") else ctx.fs.open(ctx.path(name), "r")
+            if source.unreadable == 21 or (
+                source is not ctx.stdin and ctx.fs.is_dir(ctx.path(name))
+            ):
+                raise IsADirectoryError
+        except OSError as error:
+            import os
 
-        self.got, count = substitute(
-            pattern, replacement, text, every, self.budget, posix=self.mode.posix
-        )
-        if count and len(self.got) > ACCOUNTED:
-            self.account(len(self.got))
-        return float(count)
+            is_directory = isinstance(error, IsADirectoryError)
+            self.ERRNO = reason = os.strerror(
+                errno.EISDIR if is_directory else error.errno or errno.EIO
+            )
+            self._block_start, self._block_size = 0.0, 0
+            self.records = iter(())
+            if self.begin_file is not None:
+                before, self.FILENAME, self.FNR = self.FILENAME, name, 0.0
+                self._skipping = False
+                self._call_hook(self.begin_file)
+                if self._skipping:
+                    self._skipping = False
+                    return False
+                self.FILENAME = before
+            if is_directory and not self.mode.traditional:
+                self.warn(f"command line argument `{name}' is a directory: skipped")
+                return False
+            message = f"cannot open file `{name}' for reading: {reason}"
+            raise AwkFatal(message, between_files=True) from None
+        self.FILENAME = name
+        self.FNR = 0.0
+        self._block_start, self._block_size = 0.0, 0
+        self.records = iter(())
+        if self.csv:
+            from agentsandbox.commands.awk.csv_input import CsvSource
 
-    def substituter(
-        self, pattern: Pattern, replacement: str, every: bool
-    ) -> Callable[[str], float]:
-        """Return `substitute` for a constant pattern and a constant replacement."""
-        from agentsandbox.commands.awk.substitution import substituter
+            source = CsvSource(source)
+        self._reader = RecordReader(source, self.budget, bytewise=self.bytewise)
+        if self.begin_file is not None:
+            self._call_hook(self.begin_file)
+        return True
 
-        return substituter(self, pattern, replacement, every)
+    def read_csv(self) -> None:
+        """Read all input as comma-separated values."""
+        from agentsandbox.commands.awk.csv_input import RECORD_END
 
-    def gensub(self, pattern: Pattern, replacement: str, how: Value, text: str) -> str:
-        """`gensub`."""
-        which = self.text(how)
-        number = 0
-        if which[:1] not in ("g", "G"):
-            number = int(min(max(to_number(how), 0.0), 1e9))
-            if number < 1:
-                self.warn(f"gensub: third argument `{which}' treated as 1")
-                number = 1
-        from agentsandbox.commands.awk.substitution import general_substitute
+        self.csv = True
+        self._separator = Separator(RECORD_END, self._compile)
+        self._choose_splitter()
 
-        result = general_substitute(pattern, replacement, text, number, self.budget)
-        if len(result) > ACCOUNTED:
-            self.account(len(result))
-        return result
+    def _call_hook(self, hook: Callable[[], None]) -> None:
+        """Run BEGINFILE, in which `nextfile` may skip the file."""
+        try:
+            self.hook = "BEGINFILE"
+            hook()
+        except AwkNextFile:
+            self._skipping = True
+        self.hook = ""
 
-    def match(self, text: str, pattern: Pattern, captures: Array | None) -> float:
-        """`match`: set RSTART, RLENGTH and the array of groups."""
-        found = pattern.search(text)
-        if captures is not None:
-            captures.clear()
-        if found is None:
-            self.RSTART, self.RLENGTH = 0.0, -1.0
+    def _close_current(self) -> None:
+        reader, self._reader = self._reader, None
+        self._skipping = False
+        if self.end_file is not None:
+            self.hook = "ENDFILE"
+            self.end_file()
+            self.hook = ""
+        if reader is not None and reader.source is not self.ctx.stdin:
+            reader.source.release()  # type: ignore[attr-defined]
+
+    def skip_file(self) -> None:
+        """`nextfile`."""
+        rest = length_hint(self.records)
+        self._block_size -= rest
+        self.records = iter(())
+        self._skipping = True
+
+    def getline_main(self) -> float:
+        """Put the next record of the main input into `got`."""
+        while True:
+            for record in self.records:
+                self.got = record
+                self.NR = to_number(self.NR) + 1.0
+                self.FNR = to_number(self.FNR) + 1.0
+                return 1.0
+            try:
+                if not self.next_block():
+                    return 0.0
+            except AwkFatal as error:
+                error.between_files = False  # it is getline that asked
+                raise
+            except InputError as error:
+                self.ERRNO = error.strerror or ""
+                return -1.0
+
+    def read_record(self, reader: RecordReader) -> float:
+        """Put a record into `got`; return 1, or 0 at the end."""
+        self.budget.step()
+        record = reader.record(self._separator)
+        self.RT = reader.terminator
+        if record is None:
             return 0.0
-        start, end = found.span()
-        self.RSTART, self.RLENGTH = start + 1.0, float(end - start)
-        if captures is not None:
-            for number in range(len(found.groups()) + 1):
-                left, right = found.span(number)
-                if left >= 0:
-                    captures[str(number)] = self.from_input(text[left:right])
-                    captures[f"{number}{self.SUBSEP}start"] = left + 1.0
-                    captures[f"{number}{self.SUBSEP}length"] = float(right - left)
-        return self.RSTART  # type: ignore[no-any-return]
+        if len(record) > ACCOUNTED:
+            self.account(len(record))
+        self.got = record
+        return 1.0
 
-    def sort(self, source: Array, target: Array | None, how: str | None, by_index: bool) -> float:
-        """`asort` and `asorti`."""
-        from agentsandbox.commands.awk.sorting import sort_elements
 
-        values = sort_elements(self, source, how, by_index)
-        into = source if target is None else target
-        into.clear()
-        for number, value in enumerate(values, 1):
-            into[str(number)] = value
-        return float(len(values))
-
-    def rand(self) -> float:
-        """`rand`."""
-        if self._random is None:
-            from agentsandbox.commands.awk.random_numbers import RandomNumbers
-
-            self._random = RandomNumbers(int(self._seed) if abs(self._seed) < 1e18 else 0)
-        return self._random.next()
-
-    def srand(self, seed: float | None = None) -> float:
-        """`srand`: set a seed, return the previous one."""
-        before = self._seed
-        self._seed = float(int(self.ctx.host.clock())) if seed is None else seed + 0.0
-        self._random = None
-        return before
-
-    def systime(self) -> float:
-        """`systime`."""
-        return float(int(self.ctx.host.clock()))
-
-    def strftime(
-        self, template: str | None = None, when: float | None = None, utc: object = 0.0
-    ) -> str:
-        """`strftime`."""
-        from agentsandbox.commands.awk.times import format_time
-
-        if template is None:
-            template = "%a %b %e %H:%M:%S %Z %Y"
-        return format_time(
-            template,
-            self.systime() if when is None else when,
-            bool(utc),
-            self.ctx.env,
-            self.budget.charge,
-        )
-
-    def mktime(self, text: str, utc: bool) -> float:
-        """`mktime`."""
-        from agentsandbox.commands.awk.times import make_time
-
-        return make_time(text, utc, self.ctx.env)
+def _is_name(text: str) -> bool:
+    return text.isascii() and text.isidentifier()

@@ -10,13 +10,14 @@ text when it is assigned a variable that does.
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import AwkSyntaxError
+from agentsandbox.commands.awk.tokens import AwkSyntaxError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from typing import Any
 
+    from agentsandbox.commands.awk import flow_nodes
     from agentsandbox.commands.awk.nodes import Expression, Node, Program
     from agentsandbox.kernel.budget import Budget
 
@@ -168,7 +169,7 @@ class Scopes:
         while pending:
             node = pending.pop()
             self.budget.step()
-            visit = _VISITS.get(type(node))
+            visit = _VISITS.get(type(node).__name__)
             if visit is not None:
                 visit(self, node, function, in_begin)
             pending.extend(children(node))
@@ -254,7 +255,7 @@ class Scopes:
     def _visit_getline(self, node: nodes.Getline, function: str, in_begin: bool) -> None:
         self._target(node.target, function, in_begin, None)
 
-    def _visit_for_in(self, node: nodes.ForIn, function: str, in_begin: bool) -> None:
+    def _visit_for_in(self, node: flow_nodes.ForIn, function: str, in_begin: bool) -> None:
         self._target(node.variable, function, in_begin, None)
         self._whole_array(node.array, function)
 
@@ -266,7 +267,7 @@ class Scopes:
             self._array(function, node.name)
             self.scalars.discard(self.key(function, node.name))
 
-    def _visit_delete(self, node: nodes.Delete, function: str, in_begin: bool) -> None:
+    def _visit_delete(self, node: flow_nodes.Delete, function: str, in_begin: bool) -> None:
         self._whole_array(node.target, function)
 
     def _visit_call(self, node: nodes.Call, function: str, in_begin: bool) -> None:
@@ -303,7 +304,7 @@ class Scopes:
         for argument in node.arguments:
             self._mix(function, argument)
 
-    def _visit_return(self, node: nodes.Return, function: str, in_begin: bool) -> None:
+    def _visit_return(self, node: flow_nodes.Return, function: str, in_begin: bool) -> None:
         if node.value is not None and function:
             self._returns.append((function, node.value))
 
@@ -367,19 +368,20 @@ class Scopes:
                 self.texts.add(target)
 
 
-_VISITS: dict[type, Callable[[Scopes, Any, str, bool], None]] = {
-    nodes.Name: Scopes._visit_name,
-    nodes.Index: Scopes._visit_index,
-    nodes.Field: Scopes._visit_field,
-    nodes.Assign: Scopes._visit_assign,
-    nodes.Step: Scopes._visit_step,
-    nodes.Getline: Scopes._visit_getline,
-    nodes.ForIn: Scopes._visit_for_in,
-    nodes.Membership: Scopes._visit_membership,
-    nodes.Delete: Scopes._visit_delete,
-    nodes.Call: Scopes._visit_call,
-    nodes.UserCall: Scopes._visit_user_call,
-    nodes.Return: Scopes._visit_return,
-    nodes.IndirectCall: Scopes._visit_indirect,
-    nodes.TypedRegex: Scopes._visit_typed_regex,
+_VISITS: dict[str, Callable[[Scopes, Any, str, bool], None]] = {
+    "Name": Scopes._visit_name,
+    "Index": Scopes._visit_index,
+    "Field": Scopes._visit_field,
+    "Assign": Scopes._visit_assign,
+    "Step": Scopes._visit_step,
+    "Getline": Scopes._visit_getline,
+    "ForIn": Scopes._visit_for_in,
+    "Membership": Scopes._visit_membership,
+    "Delete": Scopes._visit_delete,
+    "Call": Scopes._visit_call,
+    "UserCall": Scopes._visit_user_call,
+    "Return": Scopes._visit_return,
+    "IndirectCall": Scopes._visit_indirect,
+    "TypedRegex": Scopes._visit_typed_regex,
 }
+"""What notes the uses of each kind of node, by the name of its class."""

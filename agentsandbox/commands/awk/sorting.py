@@ -1,15 +1,15 @@
-"""`asort`, `asorti` and PROCINFO["sorted_in"]."""
+"""Loops over arrays in the order that PROCINFO["sorted_in"] asks for; `asort` and `asorti`."""
 
 from __future__ import annotations
 
 from functools import cmp_to_key
 
-from agentsandbox.commands.awk.arrays import Array, walk_order
-from agentsandbox.commands.awk.values import AwkFatal, Strnum, to_number
+from agentsandbox.commands.awk.values import Array, AwkFatal, Strnum, Unset, to_number
+from agentsandbox.commands.awk.walks import walk_order
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from agentsandbox.commands.awk.protocols import Run
@@ -20,6 +20,29 @@ _ORDERS = frozenset(
     for how in ("str", "num", "type")
     for way in ("asc", "desc")
 ) - {"@ind_type_asc", "@ind_type_desc"}
+
+
+def functions(rt: Run) -> dict[str, Callable[..., Any]]:
+    """Return what a program with such loops calls."""
+
+    def walk(array: Array) -> Iterable[str]:
+        """Return the keys for `for (key in array)`."""
+        step = rt.budget.step
+        step(len(array) // 8 + 1)
+        how = _order(rt)
+        if how is None:
+            keys = array.ascending()
+            return walk_order(array, step) if keys is None else keys
+        return sorted_keys(rt, array, how)
+
+    return {"walk": walk}
+
+
+def _order(rt: Run) -> str | None:
+    """Return PROCINFO["sorted_in"], None if it is not set."""
+    knows = "PROCINFO" in rt.arrays and not rt.mode.traditional
+    how = rt.arrays["PROCINFO"].get("sorted_in") if knows else None
+    return None if how is None or isinstance(how, Unset) else rt.text(how)
 
 
 def sorted_keys(rt: Run, array: Array, how: str) -> list[str]:

@@ -8,14 +8,23 @@ be read, assigned or deleted.
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.arrays import Array
-from agentsandbox.commands.awk.lexer import BUILTINS
-from agentsandbox.commands.awk.values import UNSET, AwkFatal
+from agentsandbox.commands.awk.tokens import BUILTINS
+from agentsandbox.commands.awk.values import UNSET, Array, AwkFatal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any, NoReturn
+    from typing import Any, NoReturn, Protocol
+
+    from agentsandbox.commands.awk.protocols import Run
+
+    class Runtime(Run, Protocol):
+        """A run of a program, as the table of its variables uses it."""
+
+        def array(self, name: str) -> Array: ...
+        def assign(self, name: str, value: Any) -> Any: ...
+        def nf(self) -> float: ...
+
 
 SPECIAL_ORDER = (
     "ARGIND BINMODE CONVFMT ERRNO FIELDWIDTHS FILENAME FNR FS FPAT IGNORECASE LINT PREC NF NR"
@@ -118,3 +127,30 @@ class Symbols(_Table):
         if isinstance(found, Array):
             return found
         raise AwkFatal(f'attempt to use scalar `SYMTAB["{key}"]\' as an array')
+
+
+def _symbols(rt: Runtime) -> Array:
+    """Return SYMTAB with the variables of awk's own."""
+
+    def variable(name: str) -> None:
+        def read() -> Any:
+            return rt.nf() if name == "NF" else getattr(rt, name)
+
+        table.add(name, read, lambda value: rt.assign(name, value))
+
+    table = Symbols()
+    for name in SPECIAL_ORDER:
+        if name in ("PROCINFO", "ENVIRON", "ARGV"):
+            table.add_array(name, rt.array(name))
+        elif name in CONSTANT:
+            table.add_value(name, CONSTANT[name])
+        else:
+            variable(name)
+    for name, value in rt.variables.items():
+        table.add_value(name, value)  # by `-v`; those of the program are replaced
+    return table
+
+
+def functions(rt: Runtime) -> dict[str, Callable[..., Array]]:
+    """Return what makes the two arrays for a program."""
+    return {"symbols": lambda: _symbols(rt), "function_table": Functions}

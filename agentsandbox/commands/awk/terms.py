@@ -7,26 +7,17 @@ inside a print list, and `command | getline` binds more loosely than what is bef
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.lexer import (
-    COMMENT,
-    OPERAND_ENDS,
-    AwkSyntaxError,
-    doubtful_escapes,
-    point_at,
-    spelled,
-    tokenize,
-)
+from agentsandbox.commands.awk.lexer import tokenize
+from agentsandbox.commands.awk.tokens import AwkSyntaxError, spelled
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from agentsandbox.commands.awk.lexer import Source, Token
     from agentsandbox.commands.awk.modes import Mode
-    from agentsandbox.commands.awk.nodes import Expression, Function
+    from agentsandbox.commands.awk.nodes import Expression, Function, Statement
+    from agentsandbox.commands.awk.tokens import Source, Token
     from agentsandbox.kernel.budget import Budget
 
 MAX_NESTING = 120
@@ -45,20 +36,9 @@ _OPERAND_STARTS = frozenset(
         "-", "+", "++", "--",
     )
 )  # fmt: skip
+_CALLS = frozenset(("CALL", "INDIRECT", "BUILTIN"))
+"""The tokens that begin what `call_parser` reads."""
 _CONCAT_STARTS = _OPERAND_STARTS - {"-", "+", "ERE"} | {"getline"}
-_MANY = 10_000
-_ARGUMENT_COUNTS = {
-    "length": (0, 1), "substr": (2, 3), "index": (2, 2), "split": (2, 4), "sub": (2, 3),
-    "patsplit": (2, 4),
-    "gsub": (2, 3), "gensub": (3, 4), "match": (2, 3), "sprintf": (0, _MANY), "sin": (1, 1),
-    "cos": (1, 1), "atan2": (2, 2), "exp": (1, 1), "log": (1, 1), "sqrt": (1, 1), "int": (1, 1),
-    "rand": (0, 0), "srand": (0, 1), "tolower": (1, 1), "toupper": (1, 1), "system": (1, 1),
-    "close": (1, 2), "fflush": (0, 1), "strftime": (0, 3), "systime": (0, 0), "mktime": (1, 2),
-    "asort": (1, 3), "asorti": (1, 3), "and": (0, _MANY), "or": (0, _MANY), "xor": (0, _MANY),
-    "lshift": (2, 2), "rshift": (2, 2), "compl": (1, 1), "strtonum": (1, 1), "typeof": (1, 2),
-    "isarray": (1, 1), "mkbool": (1, 1), "bindtextdomain": (1, 2), "dcgettext": (1, 3),
-    "dcngettext": (1, 5),
-}  # fmt: skip
 
 
 class Terms:
@@ -86,6 +66,10 @@ class Terms:
         self.no_greater = False  # inside print's list, where ">" redirects
         self.parameters: dict[str, int] = {}
         self.defining = ""
+        self.in_loop = 0
+        self.in_switch = 0
+        self.in_function = False
+        self.rule_kind = ""
         self.variables: set[str] = set()
         """The global names used as variables."""
         self.complaints: list[str] = []
@@ -115,48 +99,36 @@ class Terms:
         return self.advance()
 
     def unexpected(self) -> AwkSyntaxError:
-        message = "unexpected newline or end of string"
-        if self.token.error is not None:
-            return self.token.error
-        # what follows shows that it is no getline
-        if (
-            self.token.kind == "|"
-            and self.position
-            and self.tokens[self.position - 1].kind in OPERAND_ENDS
-        ):
-            self.advance()
-        if self.token.kind == "NEWLINE":
-            if self.token.value == COMMENT:
-                message = "syntax error"
-            return point_at(self.source, self.token.position, message, later=1)
-        if self.token.kind == "EOF":
-            last = [token for token in self.tokens if token.kind not in ("NEWLINE", "EOF")][-1:]
-            if last and last[0].kind in ("&&", "||", "?", ":"):
-                return self.ended(last[0].position, later=2)
-            return self.unfinished()
-        return point_at(self.source, self.token.position, "syntax error")
+        """Return the error at the current token."""
+        raise NotImplementedError
 
-    def ended(self, position: int, later: int = 0) -> AwkSyntaxError:
-        """Return the error of a program that ends too early; the caret is below `position`."""
-        message = "source files / command-line arguments must contain complete functions or rules"
-        shown = point_at(self.source, position, message, later).lines
-        return AwkSyntaxError(
-            re.sub(r"(?s)(:\d+: ).*", r"\1(END OF FILE)", shown[0], count=1), shown[1]
-        )
+    def pointed(self, position: int, message: str) -> AwkSyntaxError:
+        """Return the error that shows the line of `position` and a caret below it."""
+        raise NotImplementedError
 
-    def unfinished(self) -> AwkSyntaxError:
-        """Return the error of a program that ends inside a rule."""
-        last = self.tokens[self.position - 1]
-        if last.value == COMMENT:
-            return self.ended(last.position)
-        if self.source.name != "cmd. line":
-            place = f"{self.source.name}:{max(self.source.text.count(chr(10)), 1)}: "
-            return AwkSyntaxError(
-                f"{place}(END OF FILE)", f"{place}^ {self.ended(0).lines[1].partition('^ ')[2]}"
-            )
-        return point_at(
-            self.source, len(self.source.text.rstrip("\n")), "unexpected newline or end of string"
-        )
+    def call_reader(self) -> Callable[[Terms], Expression]:
+        """Return what reads the call that begins with the current token."""
+        raise NotImplementedError
+
+    def statement(self) -> Statement:
+        """Read a statement."""
+        raise NotImplementedError
+
+    def statements(self) -> list[Statement]:
+        """Read up to a closing brace, `case` or `default`, which is not taken."""
+        raise NotImplementedError
+
+    def action(self) -> list[Statement]:
+        """Read statements in braces."""
+        raise NotImplementedError
+
+    def simple(self) -> Statement:
+        """Read a statement that the head of a `for` may hold."""
+        raise NotImplementedError
+
+    def terminate(self) -> None:
+        """Skip the end of a simple statement."""
+        raise NotImplementedError
 
     def error(self, message: str, line: int | None = None) -> AwkSyntaxError:
         """Return an error at the current token, or on a line."""
@@ -277,7 +249,7 @@ class Terms:
                 self.advance()
                 if isinstance(left, nodes.Regex):
                     self.warn("regular expression on left of `~' or `!~' operator", token.line)
-                pattern = _as_pattern(self.binary(_COMPARE))
+                pattern = as_pattern(self.binary(_COMPARE))
                 left = nodes.Match(token.line, left, pattern, kind == "!~")
                 compared = False
             elif kind == "in" and minimum <= _IN:
@@ -363,7 +335,10 @@ class Terms:
         return operand
 
     def operand(self) -> Expression:
-        method = _OPERAND.get(self.token.kind)
+        kind = self.token.kind
+        method = _OPERAND.get(kind)
+        if kind in _CALLS:
+            method = self.call_reader()
         if method is None:
             raise self.unexpected()
         return method(self)
@@ -384,6 +359,8 @@ class Terms:
         return nodes.Text(token.line, token.value)
 
     def regex(self) -> Expression:
+        from agentsandbox.commands.awk.literals import doubtful_escapes
+
         token = self.advance()
         for message in doubtful_escapes(token.value, self.mode):
             self.warn(message, token.line)
@@ -392,16 +369,6 @@ class Terms:
     def typed_regex(self) -> Expression:
         token = self.advance()
         return nodes.TypedRegex(token.line, token.value)
-
-    def indirect_call(self) -> Expression:
-        token = self.advance()
-        variable = self.variable(token)
-        arguments = self.arguments()
-        if self.mode.traditional:
-            message = "indirect function calls are a gawk extension"
-            raise point_at(self.source, self.token.position, message)
-        self.advance()
-        return nodes.IndirectCall(token.line, variable, arguments)
 
     def field(self) -> Expression:
         token = self.advance()
@@ -470,78 +437,17 @@ class Terms:
             return []
         return self.list_until(")")
 
-    def call(self) -> Expression:
-        token = self.advance()
-        if token.value in self.parameters:
-            message = f"attempt to use non-function `{spelled(token.value)}' in function call"
-            self.complaints += self.error(f"error: {message}", token.line).lines
-        arguments = self.arguments()
-        for number, argument in enumerate(arguments, 1):
-            if isinstance(argument, nodes.Regex):
-                self.warn(
-                    f"regexp constant for parameter #{number} yields boolean value", self.token.line
-                )
-        self.advance()
-        return nodes.UserCall(token.line, token.value, arguments)
 
-    def builtin(self) -> Expression:
-        token = self.advance()
-        name = token.value
-        if self.token.kind != "(":
-            if name != "length":
-                raise self.unexpected()
-            return nodes.Call(token.line, name, [])
-        arguments = self.arguments()
-        lowest, highest = _ARGUMENT_COUNTS[name]
-        if not lowest <= len(arguments) <= highest:
-            message = f"{len(arguments)} is invalid as number of arguments for {name}"
-            raise point_at(self.source, self.token.position, message)
-        if self.mode.traditional and (name, len(arguments)) in _EXTENDED_CALLS:
-            which = "third" if name == "match" else "second"
-            message = f"{name}: {which} argument is a gawk extension"
-            raise point_at(self.source, self.token.position, message)
-        place = _PATTERN_ARGUMENTS.get(name, _MANY)
-        if place < len(arguments):
-            arguments[place] = _as_pattern(arguments[place])
-        if name == "index" and isinstance(arguments[1], nodes.Regex):
-            raise self.error("fatal: index: regexp constant as second argument is not allowed")
-        if name in ("sub", "gsub") and len(arguments) > 2 and not _is_changeable(arguments[2]):
-            raise point_at(
-                self.source,
-                self.token.position,
-                f"{name} third parameter is not a changeable object",
-            )
-        self.advance()
-        return nodes.Call(token.line, name, arguments)
-
-
-_EXTENDED_CALLS = frozenset((("match", 3), ("close", 2)))
-_PATTERN_ARGUMENTS = {"sub": 0, "gsub": 0, "gensub": 0, "match": 1, "split": 2, "patsplit": 2}
-"""Which argument of a function is a regular expression."""
-
-
-def _as_pattern(expression: Expression) -> Expression:
+def as_pattern(expression: Expression) -> Expression:
     """Return an expression where a regular expression is needed: `@/…/` is `/…/` there."""
     if isinstance(expression, nodes.TypedRegex):
         return nodes.Regex(expression.line, expression.source)
     return expression
 
 
-def _is_changeable(expression: Expression) -> bool:
-    """Whether it can be assigned to, or is a constant, which gawk accepts too."""
-    if isinstance(expression, nodes.Binary):
-        return isinstance(expression.left, nodes.Number) and isinstance(
-            expression.right, nodes.Number
-        )
-    if isinstance(expression, nodes.Concat):
-        return all(isinstance(part, nodes.Text) for part in expression.parts)
-    return isinstance(expression, (nodes.Name, nodes.Index, nodes.Field, nodes.Number, nodes.Text))
-
-
 _OPERAND: dict[str, Callable[[Terms], Expression]] = {
     "NUMBER": Terms.number, "STRING": Terms.text, "ERE": Terms.regex, "NAME": Terms.name_or_index,
     "$": Terms.field, "++": Terms.pre_step, "--": Terms.pre_step, "(": Terms.parenthesis,
-    "getline": Terms.getline, "TYPED": Terms.typed_regex, "INDIRECT": Terms.indirect_call,
-    "CALL": Terms.call, "BUILTIN": Terms.builtin, "-": Terms.signed,
+    "getline": Terms.getline, "TYPED": Terms.typed_regex, "-": Terms.signed,
     "+": Terms.signed, "!": Terms.signed,
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Awk values: float, str, and two between them.
+"""Awk values: float, str, two between them, and arrays of them.
 
 Input that looks like a number is a `Strnum`: it compares as a number and prints as it was written.
 A variable that was never set is `UNSET`: 0 and "" at once.
@@ -12,12 +12,10 @@ from agentsandbox.kernel.expressions import lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import TypeAlias
+    from collections.abc import Iterable
+    from typing import Any, TypeAlias
 
     Value: TypeAlias = "float | str"
-
-FILE = "<awk>"
-"""The file name of generated code in tracebacks."""
 
 
 class Unset(float):
@@ -38,12 +36,6 @@ class Strnum(str):
 
     def __bool__(self) -> bool:
         return to_number(self) != 0.0
-
-
-class Boolean(Strnum):
-    """What `mkbool` makes: a number, which `typeof` knows."""
-
-    __slots__ = ()
 
 
 class Typed(str):
@@ -75,9 +67,54 @@ class AwkNextFile(BaseException):
     """`nextfile`, likewise."""
 
 
-_PREFIX = lazily(
-    r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII
-)
+class Array(dict[str, "Value | Array"]):
+    """An array; looking up a key that is not there creates it, as in awk."""
+
+    __slots__ = ("__weakref__", "first", "where")
+
+    def __init__(self, where: str = "") -> None:
+        super().__init__()
+        self.where = where
+        self.first: str | None = None
+        """The first key, if elements were deleted since: it decides on gawk's kind of table."""
+
+    def __missing__(self, key: str) -> Value:
+        self[key] = UNSET
+        return UNSET
+
+    def sub(self, key: str) -> Array:
+        """Return the array that is this element; it is made if there is nothing."""
+        found = self.get(key)
+        if isinstance(found, Array):
+            return found
+        if found is not None and (not isinstance(found, Unset) or found is UNASSIGNED):
+            raise AwkFatal(f'attempt to use scalar `{self.where}["{key}"]\' as an array')
+        made = self[key] = Array(f'{self.where}["{key}"]')
+        return made
+
+    def forget(self, key: Any) -> None:
+        """`delete array[key]`"""
+        if self.first is None:
+            self.first = next(iter(self), None)
+        self.pop(key, None)
+        if not self:
+            self.first = None
+
+    def forget_all(self) -> None:
+        """`delete array`"""
+        self.first = None
+        self.clear()
+
+    def names(self) -> Iterable[str]:
+        """Return the keys that are kept as texts."""
+        return self.keys()
+
+    def ascending(self) -> Iterable[str] | None:
+        """Return the keys if they are natural numbers in order; None where that is not known."""
+        return None
+
+
+_PREFIX = lazily(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
 _WHOLE = lazily(
     r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+",
     re.ASCII,

@@ -114,14 +114,41 @@ class Compiler:
         self.optimistic = False
         """Whether a recursive function is being compiled as one that has one output at most."""
         self._nodes = nodes
+        self._compiled: dict[tuple[int, int, bool], tuple[Code, Node, Scope]] = {}
+        """With what the numbers in the keys belong to, so that nothing else gets these."""
+        self._widened: dict[tuple[int, int], Scope] = {}
         self._undefined: list[tuple[str, int, int]] = []
 
     def compile(self, node: Node, scope: Scope, tail: Caller = None) -> Code:
         """Return the code of an expression.
 
         A call of `tail`, the function that ends with this expression, need not return.
+
+        An expression is compiled once: some try a quicker form of it first, which would double the
+        time with each level of such expressions inside others.
         """
-        return self._nodes[type(node)](self, node, scope, tail)
+        if tail is not None:
+            return self._nodes[type(node)](self, node, scope, tail)
+        key = id(node), id(scope), self.optimistic
+        known = self._compiled.get(key)
+        if known is None:
+            code = self._nodes[type(node)](self, node, scope, None)
+            known = self._compiled[key] = code, node, scope
+        return known[0]
+
+    def widened(self, scope: Scope, size: int) -> Scope:
+        """Return a scope with the names of another where the environment has `size` values."""
+        if scope.size == size:
+            return scope
+        key = id(scope), size
+        known = self._widened.get(key)
+        if known is None:
+            known = self._widened[key] = Scope(size, scope)
+        return known
+
+    def forget(self) -> None:
+        """Compile everything anew from now on: what was compiled took a guess that was wrong."""
+        self._compiled.clear()
 
     def undefined(self, message: str, position: int, length: int) -> Code:
         """Note a name that is not defined; `check` reports it with the others."""

@@ -20,9 +20,13 @@ from agentsandbox.kernel.streams import Stream, decode, encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-    from typing import Literal, Protocol
+    from collections.abc import Callable, Iterator, Sequence
+    from typing import Literal, ParamSpec, Protocol, TypeVar
 
+    from agentsandbox.kernel.fs.host_folders import HostFolder
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
     Mode = Literal["r", "w", "a", "x", "r+"]
     FileMark = tuple[float, float, int, int, int]
     Version = tuple[object, int, int]
@@ -65,6 +69,14 @@ def raise_failure(error: OSError) -> None:
 def os_error(number: int, path: str | None = None) -> OSError:
     """Return the `OSError` subclass for an errno, worded by strerror."""
     return OSError(number, os.strerror(number), path)
+
+
+def inside(path: str, call: Callable[P, T], *arguments: P.args, **options: P.kwargs) -> T:
+    """Call a method of a mounted filesystem; its errors name `path`, which the caller knows."""
+    try:
+        return call(*arguments, **options)
+    except OSError as error:
+        raise os_error(error.errno or errno.EIO, path) from None
 
 
 def ends_in_dots(path: str) -> bool:
@@ -180,36 +192,6 @@ def seek_file(file: Positioned, offset: int, whence: int = 0) -> int:
         raise os_error(errno.EINVAL, file.path)
     file.offset = offset
     return offset
-
-
-class HostFolder:
-    """A folder of the host that scripts reach through a filesystem.
-
-    lineage      (device, inode) of the folder and of each directory above it, from the inside out
-    writable     whether scripts can change the folder
-    is_complete  whether the lineage reaches the root of the host; the process may lack permission
-    """
-
-    __slots__ = ("is_complete", "lineage", "writable")
-
-    def __init__(
-        self, lineage: Sequence[tuple[int, int]], *, writable: bool, is_complete: bool = True
-    ) -> None:
-        self.lineage = tuple(lineage)
-        self.writable = writable
-        self.is_complete = is_complete
-
-    def overlaps(self, other: HostFolder) -> bool:
-        """Whether both are the same folder, or one contains the other, as far as can be known."""
-        return (
-            self.lineage[0] in other.lineage
-            or other.lineage[0] in self.lineage
-            or not (self.is_complete and other.is_complete)
-        )
-
-    def endangers(self, other: HostFolder) -> bool:
-        """Whether scripts can change, through one of them, what the other shows."""
-        return (self.writable or other.writable) and self.overlaps(other)
 
 
 class FileSystem(ABC):

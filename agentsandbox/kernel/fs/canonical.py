@@ -15,9 +15,9 @@ from agentsandbox.kernel.fs.base import (
     FileSystem,
     Stat,
     ends_in_dots,
+    inside,
     os_error,
 )
-from agentsandbox.kernel.fs.mounted_calls import inside
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False

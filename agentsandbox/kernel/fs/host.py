@@ -24,12 +24,12 @@ import stat as stat_module
 from agentsandbox.kernel.fs.base import (
     LEADS_NOWHERE,
     File,
-    HostFolder,
     Stat,
     os_error,
     seek_file,
 )
 from agentsandbox.kernel.fs.canonical import CanonicalFileSystem
+from agentsandbox.kernel.fs.host_folders import HostFolder
 from agentsandbox.kernel.fs.host_links import climbs, leaves
 from agentsandbox.kernel.streams import OutputError, WriteOnlyError, decode, encode
 from agentsandbox.limits import DEFAULT_LIMITS, Limits

@@ -2,20 +2,19 @@
 restore cost nothing.
 
 `resolution` finds, `ownership` owns and keeps the account; the class stands on both. Its methods
-that change directories (`names`), whole subtrees (`subtrees`) and mounts (`mounts`) are functions
-of these modules, the last two loaded when first used; content and versions are here.
+that make names (`names`), remove and move them (`removing`), open files (`opening`), and change
+whole subtrees (`subtrees`) and mounts (`mounts`) are functions of these modules, all but the first
+loaded when first used; lists and versions are here.
 """
 
 from __future__ import annotations
 
 import errno
 import time
-from _thread import get_ident
 
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.fs import names
-from agentsandbox.kernel.fs.base import File, FileSystem, Stat, ends_in_dots, os_error
-from agentsandbox.kernel.fs.handles import MemoryFile
-from agentsandbox.kernel.fs.mounted_calls import inside
+from agentsandbox.kernel.fs.base import FileSystem, Stat, inside, os_error
 from agentsandbox.kernel.fs.nodes import (
     DEVICE,
     DIR,
@@ -26,31 +25,29 @@ from agentsandbox.kernel.fs.nodes import (
     INNER,
     LINK,
     MOUNT,
-    Device,
     Dir,
-    Fifo,
     Inner,
     InnerLink,
     SharedTree,
     number_of,
-    regular_mode,
 )
 from agentsandbox.kernel.fs.nodes import File as FileNode
 from agentsandbox.kernel.fs.ownership import Ledger
-from agentsandbox.kernel.fs.resolution import SPECIAL, is_ordinary
+from agentsandbox.kernel.fs.resolution import DESCRIPTORS, SPECIAL
 from agentsandbox.limits import DEFAULT_LIMITS, Limits
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from random import Random
+    from types import ModuleType
 
-    from agentsandbox.kernel.fs.base import HostFolder, Mark, Mode
+    from agentsandbox.kernel.fs.base import File, Mark, Mode
     from agentsandbox.kernel.fs.changes import Change
+    from agentsandbox.kernel.fs.handles import MemoryFile
+    from agentsandbox.kernel.fs.host_folders import HostFolder
     from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
-    from agentsandbox.kernel.fs.resolution import Place
     from agentsandbox.kernel.fs.trees import FrozenTree
-    from agentsandbox.kernel.streams import Stream
 
 _TYPES = {
     FILE: 0o100000,
@@ -62,9 +59,15 @@ _TYPES = {
     MOUNT: 0o040000,
     HARD: 0,
 }
-_DESCRIPTORS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
 _SHOWING_DESCRIPTORS = ("/dev", "/proc")
-_WANTED = {"r": 4, "r+": 6, "w": 2, "a": 2, "x": 2}
+
+
+@lru_cache(maxsize=None)
+def _opening() -> ModuleType:
+    """Load what opens files; an import statement takes a microsecond at each call."""
+    import agentsandbox.kernel.fs.opening
+
+    return agentsandbox.kernel.fs.opening
 
 
 class Snapshot:
@@ -107,15 +110,12 @@ class MemoryFileSystem(Ledger):
     which of the two is calling.
     """
 
-    __slots__ = ("descriptors", "open_fifo", "random")
+    __slots__ = ()
 
     mkdir = names.mkdir
     symlink = names.symlink
     mkfifo = names.mkfifo
     link = names.link
-    unlink = names.unlink
-    rmdir = names.rmdir
-    rename = names.rename
 
     def __init__(
         self,
@@ -128,13 +128,11 @@ class MemoryFileSystem(Ledger):
         self.limits = limits
         self.clock = clock
         self.random = random
-        self.open_fifo: Callable[[int, str, Mode], Stream] | None = None
-        """Opens a named pipe for a script (inode number, path, mode); without it EPERM."""
+        self.open_fifo = None
         self.script_thread = 0
         self.pay = None
         self.token = self._hard_token = object()
-        self.descriptors: Callable[[str], File | None] | None = None
-        """Opens /dev/fd/N and the like for a script; returns None for any other path."""
+        self.descriptors = None
         self._uid = self.maker = uid
         self._dirs = {}
         self._hard = {}
@@ -162,6 +160,21 @@ class MemoryFileSystem(Ledger):
         from agentsandbox.kernel.fs.subtrees import copy_tree
 
         copy_tree(self, source, target)
+
+    def unlink(self, path: str) -> None:
+        from agentsandbox.kernel.fs.removing import unlink
+
+        unlink(self, path)
+
+    def rmdir(self, path: str) -> None:
+        from agentsandbox.kernel.fs.removing import rmdir
+
+        rmdir(self, path)
+
+    def rename(self, source: str, target: str) -> None:
+        from agentsandbox.kernel.fs.removing import rename
+
+        rename(self, source, target)
 
     def remove_tree(self, path: str) -> None:
         from agentsandbox.kernel.fs.subtrees import remove_tree
@@ -233,7 +246,7 @@ class MemoryFileSystem(Ledger):
                 return self.stat_of(entry)
         if (
             self.descriptors is not None
-            and path.startswith(_DESCRIPTORS)
+            and path.startswith(DESCRIPTORS)
             and (stream := self._descriptor(path)) is not None
         ):
             if not follow:
@@ -244,7 +257,7 @@ class MemoryFileSystem(Ledger):
         return node.info if isinstance(node, (Inner, InnerLink)) else self.stat_of(node)
 
     def exists(self, path: str, *, follow: bool = True) -> bool:
-        if self.descriptors is not None and path.startswith(_DESCRIPTORS):
+        if self.descriptors is not None and path.startswith(DESCRIPTORS):
             try:
                 self.stat(path, follow=follow)
             except OSError:
@@ -466,141 +479,11 @@ class MemoryFileSystem(Ledger):
     # content
 
     def open(self, path: str, mode: Mode = "r", *, permissions: int = 0o644) -> File:
-        if self.pay is not None:
-            self._pay()
-        cut = path.rfind("/")
-        directory = self._dirs.get(path[:cut])
-        if directory is not None:
-            name = path[cut + 1 :]
-            entry = directory.entries.get(name)
-            if entry is None:
-                if mode != "r" and mode != "r+" and self._may_create(directory, name, 0):
-                    node = self._make(directory, name, permissions, b"")
-                    return MemoryFile(
-                        self, node, path, readable=False, writable=True, append=mode == "a"
-                    )
-            elif entry.kind == FILE and self._may(entry, _WANTED[mode]):
-                if mode == "r":
-                    return MemoryFile(
-                        self, entry, path, readable=True, writable=False, append=False
-                    )
-                if entry.owner is self.token and mode != "x":
-                    return self._opened(entry, path, mode)
-        return self._open(path, mode, permissions)
+        file: File = _opening().open_file(self, path, mode, permissions)
+        return file
 
-    def _may_create(self, directory: Dir, name: str, size: int) -> bool:
-        """Whether a new file of this size certainly fits and may be created with this name."""
-        return (
-            directory.owner is self.token
-            and ((directory.uid == self._uid and directory.mode & 0o200 != 0) or self._uid == 0)
-            and self.nodes < self.max_nodes
-            and is_ordinary(name)
-            and size <= self.room(0)
-        )
-
-    def _make(self, directory: Dir, name: str, permissions: int, data: bytes) -> FileNode:
-        """Create a file in our own directory."""
-        now = self.clock()
-        node = directory.entries[name] = FileNode(
-            self.token, regular_mode(permissions), now, self.maker, data
-        )
-        directory.mtime = directory.ctime = now
-        directory.atime = None
-        self.nodes += 1
-        self.used += len(data)
-        return node
-
-    def _opened(self, node: FileNode, path: str, mode: Mode) -> File:
-        """Open a node."""
-        if mode == "w":
-            if node.mode & 0o6000:
-                self.drop_set_ids(node)
-            self.used -= len(node.data)
-            node.data = b""
-            node.mtime = node.ctime = self.clock()
-            node.atime = None
-        wanted = _WANTED[mode]
-        return MemoryFile(
-            self, node, path, readable=wanted & 4 != 0, writable=wanted & 2 != 0, append=mode == "a"
-        )
-
-    def _open(self, path: str, mode: Mode, permissions: int) -> File:
-        if self.descriptors is not None and path.startswith(_DESCRIPTORS):
-            stream = self._descriptor(path)
-            if stream is not None:
-                # of the shell: it stands where a file stands
-                return stream.reopened(mode)  # type: ignore[return-value]
-        creates = mode in ("w", "a", "x")
-        if creates and path.endswith("/"):
-            self._walk(path.rstrip("/") or "/", path, follow=False)
-            raise os_error(
-                errno.EEXIST if mode == "x" and ends_in_dots(path) else errno.EISDIR, path
-            )
-        place = self._walk(path, follow=mode != "x")
-        node = place.node
-        if mode == "x" and node is not None:
-            raise os_error(errno.EEXIST, path)
-        if node is None:
-            if not creates:
-                raise os_error(errno.ENOENT, path)
-            return self._create(path, place, mode, permissions)
-        if isinstance(node, (Inner, InnerLink)):
-            return inside(path, node.filesystem.open, node.path, mode, permissions=permissions)
-        wanted = _WANTED[mode]
-        if node.kind == DIR:
-            raise os_error(errno.EISDIR if wanted & 2 or self._may(node, 4) else errno.EACCES, path)
-        if wanted & 2 and place.mount is not None and node.kind == FILE:
-            raise os_error(errno.EROFS, path)
-        if not self._may(node, wanted):
-            raise os_error(errno.EACCES, path)
-        if node.kind != FILE:
-            return self._open_special(node, path, mode)
-        if wanted & 2:
-            owned = self.own_node(self.own(place), place.name)
-            assert owned.kind == FILE
-            node = owned
-        else:
-            self._remember(path)
-        return self._opened(node, path, mode)
-
-    def _create(self, path: str, place: Place, mode: Mode, permissions: int) -> File:
-        if place.slashed:
-            raise os_error(errno.EISDIR, path)
-        if "\0" in path:
-            raise os_error(errno.EINVAL, path)
-        here = place.stack[-1]
-        if type(here) is Inner:
-            return inside(
-                path, here.filesystem.open, here.child(place.name), mode, permissions=permissions
-            )
-        names.check_writable(self, place, path)
-        self.own(place)
-        node = FileNode(self.token, regular_mode(permissions), self.clock(), self.maker)
-        names.put(self, place, node, path)
-        self._remember(path)
-        return MemoryFile(self, node, path, readable=False, writable=True, append=mode == "a")
-
-    def _descriptor(self, path: str) -> File | None:
-        """Open /dev/fd/N for the running script; the host has no descriptors here."""
-        if self.descriptors is None or self.script_thread != get_ident():
-            return None
-        return self.descriptors(path)
-
-    def _open_special(self, node: Own, path: str, mode: Mode) -> File:
-        for_script = self.script_thread == get_ident()
-        if type(node) is Fifo:
-            if self.open_fifo is None:
-                raise os_error(errno.EPERM, path)
-            if not for_script:
-                raise os_error(errno.ENXIO, path)
-            # the same
-            return self.open_fifo(number_of(node), path, mode)  # type: ignore[return-value]
-        from agentsandbox.kernel.fs.devices import open_device
-
-        assert type(node) is Device
-        return open_device(
-            node.device, path, self.stat_of(node), self.random, for_script=for_script
-        )
+    def write_bytes(self, path: str, data: bytes, *, permissions: int = 0o644) -> None:
+        _opening().write_file(self, path, data, permissions)
 
     def at_hand(self, directory: str, paths: Sequence[str]) -> list[bytes | None]:
         found: list[bytes | None] = []
@@ -673,31 +556,6 @@ class MemoryFileSystem(Ledger):
                 return data
         return super().read_bytes(path)
 
-    def write_bytes(self, path: str, data: bytes, *, permissions: int = 0o644) -> None:
-        cut = path.rfind("/")
-        name = path[cut + 1 :]
-        directory = self._dirs.get(path[:cut])
-        if directory is None or type(data) is not bytes:
-            super().write_bytes(path, data, permissions=permissions)
-            return
-        entry = directory.entries.get(name)
-        size = len(data)
-        if entry is None:
-            if self._may_create(directory, name, size):
-                self._make(directory, name, permissions, data)
-                return
-        elif entry.kind == FILE and entry.owner is self.token and self._may(entry, 2):
-            old = len(entry.data)
-            if size <= self.room(old):
-                if entry.mode & 0o6000:
-                    self.drop_set_ids(entry)
-                entry.data = data
-                entry.mtime = entry.ctime = self.clock()
-                entry.atime = None
-                self.used += size - old
-                return
-        super().write_bytes(path, data, permissions=permissions)
-
     # versions
 
     def snapshot(self) -> Snapshot:
@@ -764,7 +622,7 @@ class MemoryFileSystem(Ledger):
         if node in file.fs.orphans and node not in self.orphans:
             self.orphans.add(node)
             self.used += len(node.data)
-        twin = MemoryFile(
+        twin = type(file)(
             self,
             node,
             file.path,

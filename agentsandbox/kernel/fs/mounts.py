@@ -7,15 +7,17 @@ import os
 import posixpath
 
 from agentsandbox.errors import MountError
-from agentsandbox.kernel.fs.base import os_error
-from agentsandbox.kernel.fs.mounted_calls import check_mount
+from agentsandbox.kernel.fs.base import inside, os_error
 from agentsandbox.kernel.fs.names import mkdir
 from agentsandbox.kernel.fs.nodes import Dir, Mount, SharedTree
 from agentsandbox.kernel.fs.resolution import is_ordinary
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from agentsandbox.kernel.fs.base import FileSystem, HostFolder
+    from collections.abc import Iterable
+
+    from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.kernel.fs.host_folders import HostFolder
     from agentsandbox.kernel.fs.ownership import Ledger
     from agentsandbox.kernel.fs.trees import FrozenTree
 
@@ -36,6 +38,31 @@ def mount(tree: Ledger, path: str, filesystem: FileSystem) -> None:
     except OSError as error:
         raise mount_error(path, error) from None
     tree.mounted = (*tree.mounted, (path, filesystem))
+
+
+def check_mount(
+    path: str, filesystem: FileSystem, mounted: Iterable[tuple[str, FileSystem]]
+) -> None:
+    """Raise `MountError` if a folder of the host would be mounted twice and once writable.
+
+    Through the writable mount a script could change directories and links under the other one.
+    """
+    folders = inside(path, filesystem.host_folders)
+    if not folders:
+        return
+    for other_path, other in mounted:
+        try:
+            others = other.host_folders()
+        except OSError as error:
+            if error.errno != errno.EBADF:
+                raise os_error(error.errno or errno.EIO, other_path) from None
+            continue  # the host has closed it: nothing can be reached there any more
+        if any(folder.endangers(known) for folder in folders for known in others):
+            raise MountError(
+                f"{path!r} and {other_path!r} could show the same folder of the host, or one "
+                "within the other, and one of them is writable: mount the outer folder only, or "
+                "make both read-only (an overlay counts as read-only)"
+            )
 
 
 def mount_error(path: str, error: OSError) -> MountError:

@@ -20,12 +20,12 @@ from agentsandbox.errors import MountError
 from agentsandbox.kernel.fs.base import (
     File,
     FileSystem,
-    HostFolder,
     Stat,
     os_error,
     raise_failure,
 )
 from agentsandbox.kernel.fs.canonical import CanonicalFileSystem
+from agentsandbox.kernel.fs.host_folders import HostFolder
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 
 TYPE_CHECKING = False

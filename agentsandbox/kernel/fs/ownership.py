@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+from _thread import get_ident
 
 from agentsandbox.kernel.fs.base import Stat, os_error
 from agentsandbox.kernel.fs.nodes import (
@@ -24,11 +25,14 @@ from agentsandbox.kernel.streams import encode
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from random import Random
     from typing import Protocol
 
-    from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.kernel.fs.base import File as OpenedFile
+    from agentsandbox.kernel.fs.base import FileSystem, Mode
     from agentsandbox.kernel.fs.nodes import Entry, Own, Plain
     from agentsandbox.kernel.fs.resolution import Place
+    from agentsandbox.kernel.streams import Stream
     from agentsandbox.limits import Limits
 
     class OpenFile(Protocol):
@@ -62,13 +66,22 @@ class Ledger(Tree):
     opened     the open files of each node
     mounted    every mounted filesystem and its path
     orphans    nodes without a name that an open file keeps; they still count
+
+    What opening a file asks (`opening`):
+
+    descriptors  opens /dev/fd/N and the like for a script; returns None for any other path
+    open_fifo    opens a named pipe for a script (inode number, path, mode); without it EPERM
+    random       where /dev/urandom takes its bytes from; None is the operating system
     """
 
     __slots__ = (
-        "_hard_token", "clock", "limits", "max_bytes", "max_nodes", "mounted", "nodes", "opened",
-        "orphans", "token", "used",
+        "_hard_token", "clock", "descriptors", "limits", "max_bytes", "max_nodes", "mounted",
+        "nodes", "open_fifo", "opened", "orphans", "random", "token", "used",
     )  # fmt: skip
 
+    descriptors: Callable[[str], OpenedFile | None] | None
+    open_fifo: Callable[[int, str, Mode], Stream] | None
+    random: Random | None
     token: object
     used: int
     nodes: int
@@ -271,6 +284,12 @@ class Ledger(Tree):
             self.used -= len(encode(node.text))
 
     # description
+
+    def _descriptor(self, path: str) -> OpenedFile | None:
+        """Open /dev/fd/N for the running script; the host has no descriptors here."""
+        if self.descriptors is None or self.script_thread != get_ident():
+            return None
+        return self.descriptors(path)
 
     def stat_of(self, node: Own) -> Stat:
         """Return the status of a node."""

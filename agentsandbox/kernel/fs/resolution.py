@@ -44,6 +44,9 @@ _SHORT = 64  # a name of fewer characters is never too long
 # below this length a cached directory and a name stay within PATH_MAX without being measured
 _LONG = 900
 
+DESCRIPTORS = ("/dev/fd/", "/dev/std", "/proc/self/fd/")
+"""What the paths of open descriptors begin with."""
+
 
 class Place:
     """Where a path leads: the directories on the way (root first), the last name, its node.

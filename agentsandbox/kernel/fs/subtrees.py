@@ -6,8 +6,9 @@ import errno
 import posixpath
 
 from agentsandbox.kernel.fs.base import FileSystem, os_error
-from agentsandbox.kernel.fs.names import check_removable, new_place, put
+from agentsandbox.kernel.fs.names import new_place, put
 from agentsandbox.kernel.fs.nodes import DIR, FILE, GRAFT, LINK, MOUNT, Dir, File, Link
+from agentsandbox.kernel.fs.removing import check_removable
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False

@@ -38,6 +38,7 @@ class RegexTooLarge(Exception):
     """A pattern whose program would take too much time and memory to make."""
 
 
+# TM-TIME-7
 def compile_timed(source: str, flags: int) -> Any:
     """Compile a pattern of the package; raise `RegexTooLarge`, or what the package raises."""
     import regex

@@ -30,7 +30,7 @@ from agentsandbox.shell.expansion.variables import (
 )
 from agentsandbox.shell.interpreter.assignments import BoundAssignment, bind_assignment
 from agentsandbox.shell.interpreter.functions import export_function
-from agentsandbox.shell.interpreter.special_variables import listed_value
+from agentsandbox.shell.interpreter.listing_variables import listed_value
 from agentsandbox.shell.syntax.braced import NAME
 from agentsandbox.shell.syntax.nodes import SimpleCommand
 from agentsandbox.shell.syntax.parser import parse

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentsandbox.errors import CommandError
 from agentsandbox.shell.builtins import define, parse_letters
+from agentsandbox.shell.interpreter.jobs import current_job, find_job, previous_job
 from agentsandbox.shell.interpreter.simple import run_words
 
 TYPE_CHECKING = False
@@ -20,14 +21,16 @@ def jobs(shell: Shell, words: list[str]) -> int:
     table.reap()
     if "x" in options:
         argv = [
-            str(job.process.pid) if word.startswith("%") and (job := table.find(word)) else word
+            str(job.process.pid)
+            if word.startswith("%") and (job := find_job(table.jobs, word))
+            else word
             for word in words[position:]
         ]
         return run_words(shell, argv) if argv else 0
     chosen: list[Job] = []
     status = 0
     for operand in words[position:]:
-        job = table.find(operand)
+        job = find_job(table.jobs, operand)
         if job is None:
             shell.complain(f"jobs: {operand}: no such job")
             status = 1
@@ -35,7 +38,7 @@ def jobs(shell: Shell, words: list[str]) -> int:
             chosen.append(job)
     if not words[position:]:
         chosen = list(table.jobs)
-    current, previous = table.current(), table.previous()
+    current, previous = current_job(table.jobs), previous_job(table.jobs)
     for job in chosen:
         running = job.process.status is None
         if (running and "n" in options) or (not running and "r" in options) or "s" in options:
@@ -58,7 +61,7 @@ def fg(shell: Shell, words: list[str]) -> int:
     if not shell.options.monitor or shell.process.level:
         raise CommandError("no job control", 1)
     spec = words[1] if len(words) > 1 else "%+"
-    job = shell.jobs.find(spec)
+    job = find_job(shell.jobs.jobs, spec)
     if job is None:
         raise CommandError(f"{spec if len(words) > 1 else 'current'}: no such job", 1)
     if not job.monitored:
@@ -75,7 +78,7 @@ def bg(shell: Shell, words: list[str]) -> int:
     if not shell.options.monitor or shell.process.level:
         raise CommandError("no job control", 1)
     for spec in words[1:] or ["%+"]:
-        job = shell.jobs.find(spec)
+        job = find_job(shell.jobs.jobs, spec)
         if job is None:
             raise CommandError(f"{spec if len(words) > 1 else 'current'}: no such job", 1)
         shell.complain(f"bg: job {job.number} already in background")
@@ -96,7 +99,7 @@ def disown(shell: Shell, words: list[str]) -> int:
     status = 0
     for spec in words[position:] or ["%+"]:
         job = (
-            table.find(spec)
+            find_job(table.jobs, spec)
             if spec.startswith("%")
             else next((each for each in table.jobs if str(each.process.pid) == spec), None)
         )

@@ -12,6 +12,7 @@ from agentsandbox.kernel.processes import (
 )
 from agentsandbox.shell.builtins import define, is_number
 from agentsandbox.shell.builtins.trap import condition_name, signal_table
+from agentsandbox.shell.interpreter.jobs import find_job
 from agentsandbox.shell.interpreter.traps import SignalHandler
 
 TYPE_CHECKING = False
@@ -61,7 +62,7 @@ def _send(shell: Shell, operand: str, signal: str) -> bool:
     number = 0 if signal == "EXIT" else SIGNAL_NUMBERS[signal]
     if operand.startswith("%"):
         shell.jobs.reap()
-        job = shell.jobs.find(operand)
+        job = find_job(shell.jobs.jobs, operand)
         if job is None:
             shell.complain(f"kill: {operand}: no such job")
             return False

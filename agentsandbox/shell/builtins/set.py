@@ -6,8 +6,8 @@ from agentsandbox.kernel.quoting import quote_if_needed
 from agentsandbox.shell.builtins import SpecialFailed, UsageFailure, define
 from agentsandbox.shell.expansion.transformations import format_array
 from agentsandbox.shell.expansion.variables import AssociativeArray, IndexedArray
+from agentsandbox.shell.interpreter.listing_variables import listed_value
 from agentsandbox.shell.interpreter.options import OPTIONS
-from agentsandbox.shell.interpreter.special_variables import listed_value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

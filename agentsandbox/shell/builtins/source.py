@@ -11,8 +11,8 @@ from agentsandbox.kernel.streams import decode
 from agentsandbox.shell.builtins import SpecialFailed, UsageFailure, define, parse_letters
 from agentsandbox.shell.builtins.shift import given
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.frames import Frame
 from agentsandbox.shell.interpreter.redirections import open_file
-from agentsandbox.shell.interpreter.state import Frame
 from agentsandbox.shell.interpreter.texts import run_commands
 from agentsandbox.shell.interpreter.traps import run_trap
 

@@ -6,6 +6,7 @@ from agentsandbox.errors import CommandError
 from agentsandbox.kernel.processes import SIGNAL_NUMBERS
 from agentsandbox.shell.builtins import define, is_number, parse_letters
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.interpreter.jobs import find_job
 from agentsandbox.shell.interpreter.notices import tell_jobs
 
 TYPE_CHECKING = False
@@ -141,7 +142,7 @@ def _wait_next(shell: Shell, operands: list[str], variable: str | None) -> int:
 def find_process(shell: Shell, operand: str, command: str) -> Process | None:
     """Return the child of a pid or job specification; None, after a message, if there is none."""
     if operand.startswith("%"):
-        job = shell.jobs.find(operand)
+        job = find_job(shell.jobs.jobs, operand)
         if job is None:
             shell.complain(f"{command}: {operand}: no such job")
             return None

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         def emit_operand(self, part: Part) -> Emit: ...
 
 
+# TM-TIME-7
 def compiled_later(compile_it: Callable[[], Callable[P, T]]) -> Callable[P, T]:
     """Return a closure that is compiled when it is first called.
 

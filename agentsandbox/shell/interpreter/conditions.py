@@ -7,6 +7,7 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.formats.predicates import NUMERIC
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.streams import bytewise
+from agentsandbox.shell.expansion.compiling import compiled_later
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
     READONLY,
@@ -254,19 +255,16 @@ def _binary(node: CondBinary, sign: Sign) -> Test:
         return _regular(node, left, sign)
     if operator in NUMERIC:
         compare = NUMERIC[operator]
-        left_number, right_number, right_text = (
-            _number(node.left),
-            _number(node.right),
-            WORDS.string(node.right),
-        )
+        right = WORDS.string(node.right)
 
         def compare_numbers(shell: Shell) -> bool:
             try:
                 if shell.options.xtrace:
-                    first_text, second_text = _in_turn(shell, left, right_text)
+                    first_text, second_text = _in_turn(shell, left, right)
                     _traced(shell, *sign, _shown(first_text), operator, _shown(second_text))
                     return compare(_evaluate(shell, first_text), _evaluate(shell, second_text))
-                return compare(left_number(shell), right_number(shell))
+                first = _evaluate(shell, left(shell))
+                return compare(first, _evaluate(shell, right(shell)))
             except ExpansionError as error:
                 if error.status == 127:
                     raise
@@ -307,12 +305,6 @@ def _in_turn(
     if kept is not None:
         kept.release()
     return first, second
-
-
-def _number(word: Word) -> Callable[[Shell], int]:
-    text = WORDS.string(word)
-
-    return lambda shell: _evaluate(shell, text(shell))
 
 
 def _evaluate(shell: Shell, value: str) -> int:
@@ -395,7 +387,7 @@ _TESTS: dict[type, Callable[..., Test]] = {CondWord: _word, CondUnary: _unary, C
 @compiles(ArithmeticCommand)
 def _arithmetic(node: ArithmeticCommand) -> Run:
     number = WORDS.arithmetic(node.expression)
-    text = WORDS.subscript(node.expression)
+    text = compiled_later(lambda: WORDS.subscript(node.expression))
     line = node.line
 
     def run(shell: Shell) -> int:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from agentsandbox.kernel.streams import Pipe, PipeReader
 from agentsandbox.shell.expansion.variables import IndexedArray, is_name
 from agentsandbox.shell.interpreter.dispatch import compiles
-from agentsandbox.shell.interpreter.subshells import compile_stage, start_subshell, text_of
+from agentsandbox.shell.interpreter.stages import compile_stage
+from agentsandbox.shell.interpreter.subshells import start_subshell, text_of
 from agentsandbox.shell.syntax.compound_nodes import Coproc
 
 TYPE_CHECKING = False

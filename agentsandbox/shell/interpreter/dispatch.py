@@ -27,7 +27,7 @@ _MODULES = {
     "AndOr": "flow",
     "ArithmeticCommand": "conditions",
     "ArithmeticFor": "flow",
-    "Background": "subshells",
+    "Background": "background",
     "Case": "flow",
     "CommandList": "flow",
     "CommandSubstitution": "substitutions",
@@ -41,7 +41,7 @@ _MODULES = {
     "ProcessSubstitution": "substitutions",
     "Select": "select",
     "SimpleCommand": "ways",
-    "Subshell": "subshells",
+    "Subshell": "stages",
     "Unreadable": "subshells",
     "While": "flow",
 }

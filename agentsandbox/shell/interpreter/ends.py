@@ -62,3 +62,9 @@ def child_status(shell: Shell, error: ExpansionError, *, level: int = 0) -> int:
     """Return the status of a shell that an error of a word ended: bash has 1 but for `bash -c`."""
     is_direct = shell.invocation.source == "environment" and shell.process.level == level
     return error.status if is_direct else 1
+
+
+def child_ended(shell: Shell) -> None:
+    """Note SIGCHLD for a child process, or a command that runs in the place of one."""
+    if "CHLD" in shell.traps.handlers:
+        shell.traps.pending.append("CHLD")

@@ -7,6 +7,7 @@ from agentsandbox.kernel.accounts import LARGE, is_large
 from agentsandbox.kernel.patterns.matchers import compile_shell_pattern
 from agentsandbox.kernel.quoting import quote_glob
 from agentsandbox.kernel.streams import bytewise
+from agentsandbox.shell.expansion.compiling import compiled_later
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import NAMEREF, NameReference, is_name
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
@@ -364,7 +365,7 @@ def _number(word: Word) -> Callable[[Shell], int]:
 
 def _announced(word: Word, line: int) -> Callable[[Shell], int]:
     """Compile the same with the DEBUG trap and the trace before it."""
-    text = WORDS.subscript(word) if word.parts else (lambda shell: "1")
+    text = compiled_later(lambda: WORDS.subscript(word)) if word.parts else (lambda shell: "1")
 
     def evaluate(shell: Shell) -> int:
         from agentsandbox.shell.interpreter.conditions import traced_number

@@ -8,7 +8,7 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import EXPORT
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import command_failed
-from agentsandbox.shell.interpreter.state import Function
+from agentsandbox.shell.interpreter.frames import Function
 from agentsandbox.shell.interpreter.traps import before_command, run_trap
 from agentsandbox.shell.syntax.nodes import FunctionDefinition
 

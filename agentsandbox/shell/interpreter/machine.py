@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from time import thread_time
 
-from agentsandbox.shell.interpreter.fifos import Fifos
 from agentsandbox.shell.interpreter.state import DERIVED, HOST, KEPT, RUNNING
 
 TYPE_CHECKING = False
@@ -16,10 +15,11 @@ if TYPE_CHECKING:
     from agentsandbox.contract.command import Command, CommandTable
     from agentsandbox.contract.host import Host
     from agentsandbox.kernel.budget import Budget
-    from agentsandbox.kernel.fs.base import FileSystem
+    from agentsandbox.kernel.fs.base import FileSystem, Mode
     from agentsandbox.kernel.fs.devices import Borrowed
     from agentsandbox.kernel.processes import Scheduler
     from agentsandbox.kernel.streams import Stream
+    from agentsandbox.shell.interpreter.fifos import Fifos
 
 _STANDARD = {"stdin": 0, "stdout": 1, "stderr": 2}
 
@@ -48,7 +48,7 @@ class Machine:
         "budget": HOST,
         "commands": HOST,
         "cpu_base": HOST,
-        "fifos": HOST,
+        "fifos": DERIVED,
         "fs": HOST,
         "hints": HOST,
         "history": KEPT,
@@ -95,7 +95,8 @@ class Machine:
         self.script_errexit = script_errexit
         """Which script files begin with errexit: "sh", "always" or "never"."""
         self.user = user
-        self.fifos = Fifos(scheduler)
+        self.fifos: Fifos | None = None
+        """Made when the first script opens one."""
         self.cpu_base = thread_time()
         """What the thread had used before; `times` counts from here."""
         self.hints = True
@@ -148,6 +149,14 @@ class Machine:
         from agentsandbox.kernel.fs.devices import Borrowed
 
         return Borrowed(stream)
+
+    def open_fifo(self, number: int, path: str, mode: Mode) -> Stream:
+        """Open one side of a named pipe (`fifos.Fifos.open`)."""
+        if self.fifos is None:
+            from agentsandbox.shell.interpreter.fifos import Fifos
+
+            self.fifos = Fifos(self.scheduler)
+        return self.fifos.open(number, path, mode)
 
     def skill_at(self, path: str) -> tuple[str, str] | None:
         """(mount path, name) of the skill that a path belongs to."""

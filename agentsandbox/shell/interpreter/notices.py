@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentsandbox.kernel.processes import SIGNALS
-from agentsandbox.shell.interpreter.jobs import signal_words
+from agentsandbox.shell.interpreter.jobs import current_job, previous_job, signal_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,9 @@ def tell_jobs(shell: Shell) -> None:
     """Report the jobs that signals ended, or under `set -m` all that ended; then forget them."""
     table = shell.jobs
     current, previous = (
-        (table.current(), table.previous()) if shell.options.monitor else (None, None)
+        (current_job(table.jobs), previous_job(table.jobs))
+        if shell.options.monitor
+        else (None, None)
     )
     for job in table.jobs:
         process = job.process

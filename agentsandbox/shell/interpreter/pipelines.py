@@ -20,11 +20,8 @@ effects. Traps, traces and `set -e` ask for the copy.
 
 from __future__ import annotations
 
-import functools
-import re
-from time import monotonic, thread_time
-
-from agentsandbox.errors import Killed, PipeClosed, Return
+from agentsandbox.errors import Killed, PipeClosed
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.processes import Deferred
 from agentsandbox.kernel.streams import open_pipe
 from agentsandbox.shell.builtins import PURE
@@ -32,14 +29,12 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.ends import child_status
 from agentsandbox.shell.interpreter.failures import command_failed
-from agentsandbox.shell.interpreter.side_effects import harmless_name, leaves_no_trace
 from agentsandbox.shell.interpreter.special_variables import PipelineStatus
-from agentsandbox.shell.interpreter.subshells import (
+from agentsandbox.shell.interpreter.stages import (
     announced,
-    child_killed,
     compile_stage,
-    run_subshell,
-    text_of,
+    harmless_name,
+    leaves_no_trace,
 )
 from agentsandbox.shell.syntax.nodes import (
     ArithmeticCommand,
@@ -52,11 +47,21 @@ from agentsandbox.shell.syntax.parser import known_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from types import ModuleType
+
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.shell import Run, Shell
 
 
 __all__: list[str] = []
+
+
+@lru_cache(maxsize=None)
+def _subshells() -> ModuleType:
+    """Load what a stage needs that does not run in place."""
+    import agentsandbox.shell.interpreter.subshells
+
+    return agentsandbox.shell.interpreter.subshells
 
 
 def _name_in_place(command: Command) -> str:
@@ -195,7 +200,8 @@ class _Stages:
         if number:
             run = _with_input(run)
         try:
-            return run_subshell(shell, run, fds)
+            status: int = _subshells().run_subshell(shell, run, fds)
+            return status
         except Killed as end:
             if not started:
                 raise
@@ -231,7 +237,9 @@ def _pipeline(node: Pipeline) -> Run:
         )
         run = _negated(run, stands_alone=stands_alone)
     if node.timed:
-        run = _timed(run, node.timed)
+        from agentsandbox.shell.interpreter.timing import timed
+
+        run = timed(run, node.timed)
     return run
 
 
@@ -280,7 +288,7 @@ def _stages(node: Pipeline) -> Run:
         shell.status = status
         if shell.control.killed is not None:
             if statuses[-1] > 128:
-                child_killed(shell, node, line)
+                _subshells().child_killed(shell, node, line)
             shell.control.killed = None
         if shell.traps.pending:
             from agentsandbox.shell.interpreter.traps import run_pending_traps
@@ -288,7 +296,9 @@ def _stages(node: Pipeline) -> Run:
             run_pending_traps(shell)
         if status and shell.check:
             if not shell.traps.active:
-                shell.specials.command_text = shell.with_slots(text_of(node.commands[-1]))
+                shell.specials.command_text = shell.with_slots(
+                    _subshells().text_of(node.commands[-1])
+                )
             command_failed(shell, int(status), line)
         return status
 
@@ -304,7 +314,7 @@ def _stage(command: Command) -> tuple[Run, Run, str]:
     return stage, child, _name_in_place(command)
 
 
-@functools.lru_cache(maxsize=512)
+@lru_cache(maxsize=512)
 def _known_stage(source: str, line: int) -> tuple[Run, Run, str]:
     """Compile a stage that scripts share."""
     command = known_command(source, line)
@@ -328,7 +338,7 @@ def _announce(shell: Shell, node: Pipeline) -> None:
 
     for command in node.commands:
         if isinstance(command, SimpleCommand):
-            before_command(shell, text_of(command), node.line)
+            before_command(shell, _subshells().text_of(command), node.line)
 
 
 def _negated(run: Run, *, stands_alone: bool) -> Run:
@@ -355,62 +365,3 @@ def _negated(run: Run, *, stands_alone: bool) -> Run:
         return status
 
     return run_negated
-
-
-def _timed(run: Run, form: str) -> Run:
-    def run_timed(shell: Shell) -> int:
-        began, used = monotonic(), thread_time()
-        returned = False
-        try:
-            return run(shell)
-        except Return:
-            returned = True  # bash forgets the report then, and only then
-            raise
-        finally:
-            if not returned:
-                report(shell, form, monotonic() - began, thread_time() - used)
-
-    return run_timed
-
-
-def report(shell: Shell, form: str, real: float, user: float) -> None:
-    """Print what `time` measured, in the form of TIMEFORMAT or POSIX."""
-    template = shell.variables.get("TIMEFORMAT")
-    if form == "time -p":
-        shell.show(f"real {real:.2f}\nuser {user:.2f}\nsys 0.00\n")
-        return
-    if template is None:
-        shell.show(f"\nreal\t{_minutes(real)}\nuser\t{_minutes(user)}\nsys\t{_minutes(0.0)}\n")
-        return
-    if template:
-        wrong = (
-            re.sub(r"%(?:%|[0-9]?l?[RUS]|P)", "", template)
-            .partition("%")[2]
-            .lstrip("0123456789l")[:1]
-        )
-        if wrong:
-            shell.complain(f"TIMEFORMAT: `{wrong}': invalid format character")
-            return
-        shell.show(_format(template, real, user) + "\n")
-
-
-def _minutes(seconds: float) -> str:
-    return f"{int(seconds // 60)}m{seconds % 60:.3f}s"
-
-
-def _format(template: str, real: float, user: float) -> str:
-    values = {"R": real, "U": user, "S": 0.0}
-
-    def replace(match: re.Match[str]) -> str:
-        precision, long, letter = match.groups()
-        if letter == "%":
-            return "%"
-        if letter == "P":
-            return f"{100 * user / real if real else 0:.2f}"
-        digits = min(int(precision), 3) if precision else 3
-        seconds = values[letter]
-        if long:
-            return f"{int(seconds // 60)}m{seconds % 60:.{digits}f}s"
-        return f"{seconds:.{digits}f}"
-
-    return re.sub(r"%([0-9])?(l)?([RUSP%])", replace, template)

@@ -2,39 +2,29 @@
 
 from __future__ import annotations
 
-import errno
 import os
-import stat as stat_module
 
 from agentsandbox.contract.command import prepared_context
 from agentsandbox.errors import CommandError, Exit, Interrupted, Killed, PipeClosed
-from agentsandbox.kernel.accounts import LARGE
-from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.fs.debian_tree import COMMAND_MARK, command_of
-from agentsandbox.kernel.fs.shebang import is_binary, shebang_of
-from agentsandbox.kernel.processes import SIGNALS
-from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
-from agentsandbox.kernel.streams import Closed, Stream, decode, encode
+from agentsandbox.kernel.streams import Closed, encode
 from agentsandbox.shell.builtins import find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.search import (
-    DEFAULT_PATH,
-    POSIX_SHELLS,
     SHELL_NAMES,
     locate,
     located_tool,
     remember_tool,
     skill_hint,
 )
-from agentsandbox.shell.interpreter.subshells import run_subshell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from agentsandbox.contract.command import Command
-    from agentsandbox.kernel.processes import Process
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
+    from agentsandbox.shell.interpreter.children import Children
     from agentsandbox.shell.interpreter.shell import Shell
 
 
@@ -65,39 +55,10 @@ def run_external(
             return run_tool(shell, own, argv, environment, sum(map(len, argv)))
     located = locate(shell, name, path) if name else None
     if located is None:
-        return _not_found(shell, argv, shell.variables.get("PATH") if path is None else path)
+        from agentsandbox.shell.interpreter.unknown_commands import not_found
+
+        return not_found(shell, argv, shell.variables.get("PATH") if path is None else path)
     return run_file(shell, located, argv, environment)
-
-
-def _not_found(shell: Shell, argv: Sequence[str], path: str | None) -> int:
-    name = argv[0]
-    handler = shell.definitions.functions.get("command_not_found_handle")
-    if handler is not None:
-        from agentsandbox.shell.interpreter.functions import call_function
-
-        return run_subshell(
-            shell, lambda child: call_function(child, handler, list(argv)), shell.fds
-        )
-    if name.startswith("%"):
-        foreground = find_builtin("fg")
-        assert foreground is not None
-        return foreground.call(shell, ["fg", name])
-    pieces = shell.budget.pieces
-    if len(name) > LARGE:
-        shell.budget.charge(4 * len(name))  # `$'\377'` for a byte
-    shown = ansi_quote(name, pieces) if needs_ansi(name, pieces) else name
-    if name and not path:
-        shell.complain(f"{shown}: {os.strerror(2)}")
-        return 127
-    shell.complain(f"{shown}: command not found")
-    from agentsandbox.shell.interpreter.suggestions import suggest
-
-    hint = suggest(shell, name)
-    if hint and shell.machine.hints:
-        stream = shell.fds.get(2)
-        if stream is not None:
-            stream.write(encode(f"{hint}\n"))
-    return 127
 
 
 def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[str, str]) -> int:
@@ -110,8 +71,10 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
         raise CommandError(f"{path}: Permission denied", 126)
     content = fs.program(full)
     if content is None:
+        from agentsandbox.shell.interpreter.script_files import read_program
+
         try:
-            content = _read_program(shell, path, full)
+            content = read_program(shell, path, full)
         except OSError as error:
             status = 127 if error.errno == 2 else 126
             if error.errno == 2 and "/" in argv[0]:
@@ -135,21 +98,11 @@ def run_file(shell: Shell, path: str, argv: Sequence[str], environment: Mapping[
         if path == f"/usr/bin/{name}":
             remember_tool(shell, path, tool)
         return run_tool(shell, tool, argv, environment, sum(map(len, argv)))
-    return _run_script(shell, path, full, content, argv, environment)
+    from agentsandbox.shell.interpreter.script_files import run_script_file
 
-
-def _read_program(shell: Shell, path: str, full: str) -> bytes:
-    """Return the content of an executable file, or raise `OSError` or `CommandError`."""
-    fs = shell.fs
-    info = fs.stat(full)
-    if info.is_dir:
-        raise CommandError(f"{path}: Is a directory", 126)
-    executable = bool(info.mode & 0o111) and fs.access(full, 1)
-    if not executable and shell.machine.skill_at(full) is None:
-        raise CommandError(f"{path}: Permission denied", 126)
-    if not stat_module.S_ISREG(info.mode):
-        raise CommandError(f"{path}: Permission denied", 126)
-    return fs.read_bytes(full)
+    return run_script_file(
+        shell, path, full, content, argv, environment, run_file=run_file, run_external=run_external
+    )
 
 
 LONGEST_WORD = 131_072
@@ -184,6 +137,8 @@ def _run_builtin_tool(
     if builtin is None:
         raise CommandError(f"{argv[0]}: command not found", 127)
     del environment
+    from agentsandbox.shell.interpreter.subshells import run_subshell
+
     return run_subshell(shell, lambda child: builtin.call(child, [name, *argv[1:]]), shell.fds)
 
 
@@ -210,7 +165,7 @@ def run_tool(
         shell.cwd,
         environment,
         budget,
-        (_Children, (shell, environment, streams)),
+        (_children, (shell, environment, streams)),
         machine.host,
         shell.process.umask,
     )
@@ -228,123 +183,15 @@ def run_tool(
         process.descriptors = table
 
 
-class _Children:
-    """The commands that a command runs: with its streams, environment and directory by default."""
+def _children(
+    shell: Shell,
+    environment: Mapping[str, str],
+    streams: tuple[ByteReader, ByteWriter, ByteWriter],
+) -> Children:
+    """Return what runs the commands that a command runs."""
+    from agentsandbox.shell.interpreter.children import Children
 
-    __slots__ = ("environment", "shell", "stderr", "stdin", "stdout")
-
-    def __init__(
-        self,
-        shell: Shell,
-        environment: Mapping[str, str],
-        streams: tuple[ByteReader, ByteWriter, ByteWriter],
-    ) -> None:
-        self.shell = shell
-        self.environment = environment
-        self.stdin, self.stdout, self.stderr = streams
-
-    def _prepare(
-        self,
-        stdin: ByteReader | None,
-        stdout: ByteWriter | None,
-        stderr: ByteWriter | None,
-        env: Mapping[str, str] | None,
-        cwd: str | None,
-        ignoring: Collection[int] | None,
-    ) -> Shell:
-        child = self.shell.fork(subshell=True)
-        if ignoring is None:
-            child.traps.handlers = self.shell.traps.ignored()
-        else:
-            child.traps.handlers = {SIGNALS[number]: "" for number in ignoring}
-        child.options = child.options.without("errexit")
-        child.update_flags()
-        fds: dict[int, Stream] = {**self.shell.fds}
-        reader, writers = stdin or self.stdin, (stdout or self.stdout, stderr or self.stderr)
-        fds[0] = reader if isinstance(reader, Stream) else _borrowed(reader=reader)
-        for number, writer in enumerate(writers, 1):
-            fds[number] = writer if isinstance(writer, Stream) else _borrowed(writer=writer)
-        child.fds = fds
-        if cwd is not None:
-            child.cwd = cwd
-        if env is not None:
-            child.variables.assign("PATH", env.get("PATH", DEFAULT_PATH))
-            child.specials.hashed = {}
-        child.definitions = child.definitions.replace(functions={})
-        return child
-
-    def run(
-        self,
-        words: Sequence[str],
-        *,
-        stdin: ByteReader | None = None,
-        stdout: ByteWriter | None = None,
-        stderr: ByteWriter | None = None,
-        env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
-        ignoring: Collection[int] | None = None,
-    ) -> int:
-        """Run a command and return its status."""
-        child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
-        process = child.machine.scheduler.current
-        handler = process.on_signal
-        if ignoring is not None:
-            from agentsandbox.shell.interpreter.traps import SignalHandler
-
-            process.on_signal = SignalHandler(child)
-        environment = self.environment if env is None else env
-        try:
-            return child.budget.nested(lambda: _run_for_command(child, list(words), environment))
-        finally:
-            process.on_signal = handler
-            child.variables.owner = None
-
-    def start(
-        self,
-        words: Sequence[str],
-        *,
-        stdin: ByteReader | None = None,
-        stdout: ByteWriter | None = None,
-        stderr: ByteWriter | None = None,
-        env: Mapping[str, str] | None = None,
-        cwd: str | None = None,
-        ignoring: Collection[int] | None = None,
-        umask: int | None = None,
-    ) -> Process:
-        """Start a command as a process of its own."""
-        child = self._prepare(stdin, stdout, stderr, env, cwd, ignoring)
-        if umask is not None:
-            child.process.umask = umask
-        held = [stream for stream in child.fds.values() if isinstance(stream, Stream)]
-        for stream in held:
-            stream.acquire()
-
-        def end() -> None:
-            for stream in held:
-                stream.release()
-
-        scheduler = child.machine.scheduler
-        environment = self.environment if env is None else env
-
-        def body() -> int:
-            try:
-                return _run_for_command(child, list(words), environment)
-            finally:
-                end()
-
-        name = words[0] if words else ""
-        process = scheduler.start(body, name, child.process.pid, give_up=end)
-        from agentsandbox.shell.interpreter.traps import SignalHandler
-
-        process.on_signal = SignalHandler(child)
-        child.process.task = process
-        return process
-
-
-def _borrowed(*, reader: ByteReader | None = None, writer: ByteWriter | None = None) -> Stream:
-    from agentsandbox.kernel.borrowed import Borrowed
-
-    return Borrowed(reader=reader, writer=writer)
+    return Children(shell, environment, streams, _run_for_command)
 
 
 def refusal_of(shell: Shell, argv: Sequence[str]) -> int | None:
@@ -378,120 +225,3 @@ def _run_for_command(child: Shell, argv: list[str], environment: Mapping[str, st
         if end.target != child.process.pid:
             raise
         return 128 + end.signal
-
-
-def _run_script(
-    shell: Shell,
-    shown: str,
-    full: str,
-    content: bytes,
-    argv: Sequence[str],
-    environment: Mapping[str, str],
-) -> int:
-    """Run a file that is not ours: by its first line, its extension, or as a shell script."""
-    line = shebang_of(content)
-    if line is not None:
-        return _run_interpreted(shell, line, shown, full, content, argv, environment)
-    if is_binary(content):
-        raise CommandError(f"{shown}: cannot execute binary file: Exec format error", 126)
-    language = _BY_EXTENSION.get(full.rpartition(".")[2] if "." in full.rpartition("/")[2] else "")
-    if language is None:
-        return _run_shell_script(shell, shown, full, content, argv, environment)
-    if locate(shell, language) is None:
-        return _no_interpreter(shell, shown, language)
-    return run_external(shell, [language, shown, *argv[1:]], environment)
-
-
-def _run_interpreted(
-    shell: Shell,
-    line: tuple[str, str],
-    shown: str,
-    full: str,
-    content: bytes,
-    argv: Sequence[str],
-    environment: Mapping[str, str],
-) -> int:
-    """Run a script whose first line names an interpreter: a shell directly, even after `env`."""
-    interpreter, argument = line
-    try:
-        program = _program_at(shell, interpreter)
-    except OSError as error:
-        if error.errno == errno.ENOENT:
-            return _no_interpreter(shell, shown, interpreter.rpartition("/")[2])
-        reason = os.strerror(error.errno or errno.EIO)
-        shell.write(f"{shell.error_name}: {shown}: {interpreter}: bad interpreter: {reason}\n", 2)
-        return 126
-    if program == "env" and argument in SHELL_NAMES and locate(shell, argument) is not None:
-        program, argument = argument, ""
-    if program in SHELL_NAMES and _LETTERS.fullmatch(argument):
-        return _run_shell_script(
-            shell, shown, full, content, argv, environment, options=argument, interpreter=program
-        )
-    words = (
-        [interpreter, argument, shown, *argv[1:]] if argument else [interpreter, shown, *argv[1:]]
-    )
-    status = run_file(shell, interpreter, words, environment)
-    if status == 127 and program == "env" and locate(shell, argument) is None:
-        _hint_at(shell, argument)
-    return status
-
-
-def _run_shell_script(
-    shell: Shell,
-    shown: str,
-    full: str,
-    content: bytes,
-    argv: Sequence[str],
-    environment: Mapping[str, str],
-    *,
-    options: str = "",
-    interpreter: str = "",
-) -> int:
-    """Run a script in a shell: the one that its first line names, if any (`interpreter`)."""
-    posix = interpreter in POSIX_SHELLS
-    if is_binary(content) and not posix:
-        shell.write(f"{shown}: {shown}: cannot execute binary file\n", 2)
-        return 126
-    from agentsandbox.shell.interpreter.scripts import expand_escapes, run_script_text
-
-    return run_script_text(
-        shell,
-        decode(content.replace(b"\0", b"")),
-        shown,
-        argv[1:],
-        environment,
-        full_path=full,
-        options=[options] if options else [],
-        start_file=not posix,
-        errexit=shell.machine.stops_at_errors(interpreter in ("", "sh")),
-        prepare=expand_escapes if posix else None,
-    )
-
-
-def _program_at(shell: Shell, path: str) -> str:
-    """Return the name of our command at a path, "" for another executable file."""
-    full = shell.path(path)
-    info = shell.fs.stat(full)
-    if not (stat_module.S_ISREG(info.mode) and info.mode & 0o111 and shell.fs.access(full, 1)):
-        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-    return command_of(shell.fs.read_bytes(full)) or ""
-
-
-def _no_interpreter(shell: Shell, shown: str, name: str) -> int:
-    """Report a script for a language that the sandbox does not have."""
-    shell.complain(f"{shown}: cannot execute: required file not found")
-    _hint_at(shell, name)
-    return 127
-
-
-def _hint_at(shell: Shell, name: str) -> None:
-    from agentsandbox.shell.interpreter.suggestions import suggest
-
-    hint = suggest(shell, name)
-    if hint:
-        shell.write(f"{hint}\n", 2)
-
-
-_BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl"}
-_LETTERS = lazily(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
-"""What may stand behind the name of a shell: nothing, or options that are one letter each."""

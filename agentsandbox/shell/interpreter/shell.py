@@ -10,7 +10,6 @@ from agentsandbox.kernel.budget import PIECE
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import Stream, bytewise, encode, encode_pieces
 from agentsandbox.shell.expansion.variables import EXPORT, UNSET, Variables, is_name
-from agentsandbox.shell.interpreter.jobs import JobTable
 from agentsandbox.shell.interpreter.options import DEFAULT_OPTIONS, OPTIONS
 from agentsandbox.shell.interpreter.special_variables import (
     NOTHING_RUN,
@@ -30,8 +29,8 @@ from agentsandbox.shell.interpreter.state import (
     CallStack,
     Control,
     Descriptors,
-    Function,
     Invocation,
+    JobTable,
     ProcessState,
     SpecialState,
     Traps,
@@ -220,6 +219,7 @@ class Shell:
         return str(max(level, 0))
 
     def _import_function(self, name: str, text: str) -> None:
+        from agentsandbox.shell.interpreter.frames import Function
         from agentsandbox.shell.syntax.nodes import FunctionDefinition
         from agentsandbox.shell.syntax.parser import parse
 
@@ -353,7 +353,7 @@ class Shell:
             or options.keyword
             or "ERR" in handlers  # it may look at BASH_COMMAND
             or "BASH_COMMAND" in handlers.get("EXIT", "")
-            or not _INLINED.isdisjoint(self.definitions.functions)
+            or not INLINED.isdisjoint(self.definitions.functions)
         )
 
     def use_options(self, options: Options) -> None:
@@ -598,6 +598,7 @@ class Shell:
 
 
 _SLOT = lazily("\0([0-9]+)\0")
-_INLINED = frozenset(
+INLINED = frozenset(
     (":", "true", "false", "echo", "[", "test", "local", "break", "continue", "return", "read")
 )
+"""The builtins that have a shortcut (`shortcuts`)."""

@@ -28,8 +28,6 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.shell.builtins import NAMES, SPECIAL, find_builtin
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.expansion.variables import (
-    ARRAY,
-    ASSOCIATIVE,
     CONVERTING,
     EXPORT,
     INTEGER,
@@ -37,6 +35,7 @@ from agentsandbox.shell.expansion.variables import (
     NameReference,
 )
 from agentsandbox.shell.interpreter.constants import PlainWords, constants_of, plain_words
+from agentsandbox.shell.interpreter.ends import child_ended
 from agentsandbox.shell.interpreter.failures import (
     RedirectionError,
     command_ended,
@@ -49,14 +48,10 @@ from agentsandbox.shell.interpreter.programs import (
     run_tool,
 )
 from agentsandbox.shell.interpreter.search import located_tool
-from agentsandbox.shell.interpreter.subshells import child_ended, child_killed, text_of
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (
-    ArrayLiteral,
     Assignment,
     HereDocument,
-    Literal,
-    Quoted,
     Redirection,
     SimpleCommand,
     Word,
@@ -64,24 +59,19 @@ from agentsandbox.shell.syntax.nodes import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Sequence
     from types import ModuleType
 
     from agentsandbox.kernel.streams import Stream
     from agentsandbox.shell.interpreter.assignments import Binder, BoundAssignment
+    from agentsandbox.shell.interpreter.frames import Function
     from agentsandbox.shell.interpreter.shell import Run, Shell
-    from agentsandbox.shell.interpreter.state import Function
 
     Table = dict[int, Stream]
     Redirect = Callable[[Shell], tuple[Table, list[Stream]]]
     ArgumentBinder = Callable[[Shell, bool], Iterable[BoundAssignment]]
 
 _FUNCTION_NAME = lazily(r"[A-Za-z_][A-Za-z0-9_.:-]*")
-
-_FEW = 256
-"""Assignments of one argument between two looks at what they take together."""
-_ARGUMENT = 256
-"""Bytes of one of them, about."""
 
 
 def compile_general(node: SimpleCommand) -> Run:
@@ -101,7 +91,7 @@ def compile_by_all_rules(node: SimpleCommand) -> Run:
 def _with_own_text(node: SimpleCommand) -> Run:
     """Compile a command that reads BASH_COMMAND: outside of traps, its own text."""
     general = _Command(node).run
-    text = text_of(node)
+    text = _subshells().text_of(node)
 
     def run(shell: Shell) -> int:
         if not shell.traps.active:
@@ -213,6 +203,22 @@ def _functions() -> ModuleType:
     return agentsandbox.shell.interpreter.functions
 
 
+@lru_cache(maxsize=None)
+def _subshells() -> ModuleType:
+    """Load what shows a command, and says that a signal ended it, likewise."""
+    import agentsandbox.shell.interpreter.subshells
+
+    return agentsandbox.shell.interpreter.subshells
+
+
+@lru_cache(maxsize=None)
+def _declarations() -> ModuleType:
+    """Load what expands the words of `declare` and its kin, likewise."""
+    import agentsandbox.shell.interpreter.declarations
+
+    return agentsandbox.shell.interpreter.declarations
+
+
 class _Command:
     """A simple command with words, compiled to run by all the rules.
 
@@ -262,7 +268,7 @@ class _Command:
                 if not isinstance(word, Assignment)
             ]
             self.order = [
-                _bind_argument(word) if isinstance(word, Assignment) else None
+                _declarations().bind_argument(word) if isinstance(word, Assignment) else None
                 for word in node.words
             ]
 
@@ -328,7 +334,7 @@ class _Command:
     def _announce(self, shell: Shell) -> bool:
         """Run the DEBUG trap; whether it forbids the command."""
         if not self.text:
-            self.text = text_of(self.node)
+            self.text = _subshells().text_of(self.node)
         from agentsandbox.shell.interpreter.traps import before_command
 
         return before_command(shell, self.text, self.node.line)
@@ -339,7 +345,8 @@ class _Command:
             for word in self.words:
                 word(shell, argv)
             return None
-        declared = _declared_words(shell, self.order, self.words)
+        declared: list[str | BoundAssignment]
+        declared = _declarations().declared_words(shell, self.order, self.words)
         argv += [item if isinstance(item, str) else item.word() for item in declared]
         return declared
 
@@ -397,7 +404,7 @@ class _Command:
             bound = _bind_in_turn(shell, self.binders) if self.binders else []
         status = int(run_words(shell, argv, bound, declared=declared, traced=traced))
         if shell.control.killed is not None:
-            child_killed(shell, self.node, self.node.line)
+            _subshells().child_killed(shell, self.node, self.node.line)
         return status
 
 
@@ -477,7 +484,7 @@ class _Program:
         else:
             shell.specials.last_argument = argv[-1]
             if control.killed is not None:
-                child_killed(shell, self.node, line)
+                _subshells().child_killed(shell, self.node, line)
         if shell.traps.pending or (status and shell.check):
             return command_ended(shell, status, line, traps)
         shell.status = status
@@ -516,39 +523,6 @@ def _may_assign(node: Redirection) -> bool:
     return "$" in source and any(mark in source for mark in ("=", "++", "--"))
 
 
-def _bind_argument(node: Assignment) -> ArgumentBinder:
-    """Compile an argument of `declare`. Braces may make it many, as `local x={a,b}`."""
-    from agentsandbox.shell.expansion.fields import has_braces
-    from agentsandbox.shell.interpreter.assignments import bind_assignment
-
-    bind = bind_assignment(node, argument=True)
-    if isinstance(node.value, ArrayLiteral) or not has_braces(node.value.parts):
-        return lambda shell, associative: (bind(shell, associative),)
-    from agentsandbox.shell.expansion.braces import expand_braces
-
-    value = node.value
-
-    def bind_all(shell: Shell, associative: bool) -> Iterator[BoundAssignment]:
-        if not shell.options.braceexpand:
-            yield bind(shell, associative)
-            return
-        for number, parts in enumerate(expand_braces(value.parts, shell.budget)):
-            if number % _FEW == 0:
-                shell.budget.charge(number * _ARGUMENT)
-            tildes_stay = tuple(
-                [
-                    Quoted(part.text) if isinstance(part, Literal) and "~" in part.text else part
-                    for part in parts
-                ]
-            )
-            alternative = Assignment(
-                node.name, Word(tildes_stay, value.source), node.subscript, node.append, node.source
-            )
-            yield bind_assignment(alternative, argument=True)(shell, associative)
-
-    return bind_all
-
-
 def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
     """Expand the assignments in front of a command: each sees those before it."""
     if len(binders) == 1:
@@ -569,90 +543,6 @@ def _bind_in_turn(shell: Shell, binders: list[Binder]) -> list[BoundAssignment]:
     finally:
         variables.restore(scope)
     return bound
-
-
-def _declared_words(
-    shell: Shell,
-    order: Sequence[ArgumentBinder | None],
-    words: Sequence[Callable[[Shell, list[str]], None]],
-) -> list[str | BoundAssignment]:
-    """Expand the words of `declare` and its kin; assignments stay whole."""
-    declared: list[str | BoundAssignment] = []
-    plain = iter(words)
-    for number, bind in enumerate(order):
-        if bind is not None:
-            options = "".join(
-                [word for word in declared[1:] if isinstance(word, str) and word.startswith("-")]
-            )
-            for assignment in bind(shell, "A" in options):
-                if isinstance(assignment.value, list):
-                    _check_list(shell, assignment.name, options, declared[0])
-                early = (
-                    isinstance(assignment.value, list)
-                    and any(order[number + 1 :])
-                    and not shell.options.xtrace
-                )
-                declared.append(
-                    _declare_early(shell, declared, assignment) if early else assignment
-                )
-            continue
-        fields: list[str] = []
-        next(plain)(shell, fields)
-        declared.extend(fields)
-    return declared
-
-
-def _check_list(shell: Shell, name: str, options: str, command: str | BoundAssignment) -> None:
-    """Refuse an array literal that a variable cannot take. That ends the shell or function."""
-    function = next(
-        (frame.name for frame in reversed(shell.stack.frames) if frame.is_function), None
-    )
-    flags = shell.attributes.get(name, 0)
-    makes_local = (
-        function is not None and "g" not in options and command not in ("readonly", "export")
-    )
-    if flags & READONLY:
-        if makes_local and shell.variables.globals_scope(name) is not None:
-            return
-        message = f"{name}: readonly variable"
-    elif flags & ARRAY and "A" in options and (function is None or "g" in options):
-        message = f"{name}: cannot convert indexed to associative array"
-    elif (
-        flags & ASSOCIATIVE
-        and "a" in options
-        and "A" not in options
-        and (function is None or "g" in options)
-    ):
-        message = f"{name}: cannot convert associative to indexed array"
-    else:
-        return
-    if function is None or (flags & READONLY and not makes_local):
-        raise ExpansionError(message, readonly=flags & READONLY != 0)
-    shell.complain(f"{function}: {message}")
-
-
-def _declare_early(
-    shell: Shell, declared: list[str | BoundAssignment], assignment: BoundAssignment
-) -> str | BoundAssignment:
-    """Assign an array literal while the words are expanded, as bash does. Return its name."""
-    command = declared[0]
-    builtin = find_builtin(command) if isinstance(command, str) else None
-    if (
-        builtin is None
-        or not builtin.declares
-        or command in shell.definitions.functions
-        or (command == "local" and not shell.stack.frames)
-    ):
-        return assignment
-    from agentsandbox.shell.builtins.declare import assign_lists, is_local
-
-    options = [word for word in declared[1:] if isinstance(word, str) and word.startswith("-")]
-    assign_lists(
-        shell,
-        [command, *options, assignment],
-        local=command not in ("export", "readonly") and is_local(shell),
-    )
-    return assignment.name
 
 
 def run_words(

@@ -27,24 +27,23 @@ What is changed in place is copied by the `fork` of its part.
 
 from __future__ import annotations
 
-import sys
-
-from agentsandbox.shell.syntax.nodes import Node
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from typing import ClassVar
 
     from agentsandbox.kernel.processes import Process as Task
     from agentsandbox.kernel.streams import Stream
-    from agentsandbox.shell.syntax.nodes import FunctionDefinition
+    from agentsandbox.shell.interpreter.frames import Frame, Function
+    from agentsandbox.shell.interpreter.jobs import Job
 
 
 KEPT, DERIVED, HOST, RUNNING = "kept", "derived", "host", "running"
 
 _NO_NAMES: frozenset[str] = frozenset()
 """CPython makes an empty one anew each time."""
+
+_NO_PIDS: frozenset[int] = frozenset()
 
 NONE_OWNED: Mapping[int, Stream] = {}
 NOWHERE: frozenset[int] = frozenset()
@@ -280,91 +279,6 @@ class Descriptors:
         self.process_files: tuple[tuple[int, Stream, Task], ...] = ()
 
 
-_COMPILED = 3
-"""A tree that is compiled as well takes this many times as much."""
-
-
-_OBJECT = 64
-"""Bytes of a node of a syntax tree without its texts."""
-
-
-def _weigh_tree(root: object) -> int:
-    """Return about how many bytes a tree of nodes takes, with its texts."""
-    total = 0
-    pending = [root]
-    while pending:
-        here = pending.pop()
-        if isinstance(here, str):
-            total += sys.getsizeof(here)
-        elif isinstance(here, (tuple, list)):
-            total += _OBJECT + 8 * len(here)
-            pending.extend(here)
-        elif isinstance(here, Node):
-            total += _OBJECT
-            pending.extend(
-                [
-                    getattr(here, name, None)
-                    for base in type(here).__mro__
-                    for name in base.__dict__.get("__slots__", ())
-                ]
-            )
-    return total
-
-
-class Function:
-    """A shell function; its body is compiled when it is first called."""
-
-    __slots__ = ("compiled", "frames", "line", "name", "node", "source", "weight")
-
-    def __init__(self, node: FunctionDefinition, source: str) -> None:
-        self.name = node.name
-        self.node = node
-        self.line = node.line
-        self.source = source
-        self.compiled: Callable[..., int] | None = None
-        self.frames: dict[int, Frame] = {}
-        self.weight = 0
-        """Bytes of the tree, once it was weighed."""
-
-    def frame(self, call_line: int) -> Frame:
-        """Return the entry of the call stack for calls from a line, which all of them share."""
-        frame = self.frames.get(call_line)
-        if frame is None:
-            frame = self.frames[call_line] = Frame(
-                self.name, self.source, call_line, is_function=True, function=self
-            )
-        return frame
-
-    def weigh(self) -> int:
-        """Return the bytes of the tree and of the compiled body."""
-        if not self.weight:  # the tree never changes
-            self.weight = _weigh_tree(self.node)
-        return self.weight * (_COMPILED if self.compiled is not None else 1)
-
-
-class Frame:
-    """An active function or sourced file, for `caller`, FUNCNAME, BASH_LINENO and `return`."""
-
-    __slots__ = ("call_line", "function", "has_arguments", "is_function", "name", "source")
-
-    def __init__(
-        self,
-        name: str,
-        source: str,
-        call_line: int,
-        *,
-        is_function: bool,
-        function: Function | None = None,
-        has_arguments: bool = False,
-    ) -> None:
-        self.name = name
-        self.source = source
-        self.call_line = call_line
-        self.is_function = is_function
-        self.function = function
-        self.has_arguments = has_arguments
-
-
 class CallStack:
     """Running functions and sourced files, and the arguments of the innermost one.
 
@@ -542,6 +456,70 @@ class ProcessState:
         twin.top_parent = self.top_parent
         twin.level = self.level
         return twin
+
+
+class JobTable:
+    """The background jobs of a shell. A copy on another machine has none: their processes stay
+    where they run.
+
+    jobs         jobs by number
+    processes    children of this shell by pid, running or ended, for `wait PID`
+    kept         children that ended while `wait -n` waited for another: the next `wait -n` reports
+                 them
+    latest_pid   $!: the process started last in the background
+    """
+
+    SLOTS: ClassVar[Mapping[str, str]] = {
+        "jobs": RUNNING,
+        "processes": RUNNING,
+        "kept": RUNNING,
+        "latest_pid": KEPT,
+    }
+    __slots__ = tuple(SLOTS)
+
+    def __init__(self) -> None:
+        self.latest_pid: int | None = None
+        self.settle()
+
+    def settle(self) -> None:
+        """Forget all jobs."""
+        self.jobs: list[Job] = []
+        self.processes: dict[int, Task] = {}
+        self.kept: frozenset[int] = _NO_PIDS
+
+    def fork(self, *, subshell: bool = False) -> JobTable:
+        """Return a copy for a subshell, which can show its parent's jobs but not wait."""
+        twin = JobTable.__new__(JobTable)
+        twin.jobs = self.jobs.copy()
+        twin.processes = {} if subshell else self.processes.copy()
+        twin.kept = _NO_PIDS if subshell else self.kept
+        twin.latest_pid = self.latest_pid
+        return twin
+
+    def add(self, process: Task, text: str) -> Job:
+        """Add a job; its number is one more than the highest in use."""
+        from agentsandbox.shell.interpreter.jobs import Job
+
+        number = max((job.number for job in self.jobs), default=0) + 1
+        job = Job(number, process, text)
+        self.jobs.append(job)
+        self.processes[process.pid] = process
+        return job
+
+    def remove(self, job: Job) -> None:
+        """Forget a job that was waited for, disowned or reported."""
+        if job in self.jobs:
+            self.jobs.remove(job)
+
+    def reap(self) -> None:
+        """Forget the jobs that have ended; `wait PID` still knows their processes."""
+        self.jobs = [
+            job for job in self.jobs if job.process.status is None or job.process.pid in self.kept
+        ]
+
+    def running(self) -> list[Task]:
+        """Return the children that have not ended."""
+        return [process for process in self.processes.values() if process.status is None]
 
 
 class SpecialState:

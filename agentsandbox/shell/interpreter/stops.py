@@ -33,8 +33,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from agentsandbox.shell.interpreter.frames import Function
     from agentsandbox.shell.interpreter.shell import Shell
-    from agentsandbox.shell.interpreter.state import Function
 
 
 def tell_stop(shell: Shell, end: Stopped, script: str | Command) -> None:

@@ -2,7 +2,7 @@
 
 A command substitution runs its command with a buffer in the place of standard output, and returns
 the text without its trailing newlines. It is a subshell; but as for the stages of a pipeline, a
-command that cannot change the shell runs without a copy of it. `side_effects` knows which.
+command that cannot change the shell runs without a copy of it. `stages` knows which.
 
 A process substitution starts its command as a process, and expands to the name of our end of a pipe
 (/dev/fd/63). The end is closed when the command that got the name has ended
@@ -18,7 +18,7 @@ from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command, compiles
 from agentsandbox.shell.interpreter.failures import telling
 from agentsandbox.shell.interpreter.last_commands import alone, compile_last
-from agentsandbox.shell.interpreter.side_effects import harmless_name, leaves_no_trace
+from agentsandbox.shell.interpreter.stages import harmless_name, leaves_no_trace
 from agentsandbox.shell.interpreter.subshells import run_subshell, start_subshell
 from agentsandbox.shell.interpreter.words import WORDS
 from agentsandbox.shell.syntax.nodes import (

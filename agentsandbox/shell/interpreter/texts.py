@@ -21,16 +21,16 @@ from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 from agentsandbox.shell.expansion.errors import ExpansionError
 from agentsandbox.shell.interpreter.dispatch import compile_command
-from agentsandbox.shell.interpreter.last_commands import compile_last
-from agentsandbox.shell.interpreter.shapes import find_plan
 from agentsandbox.shell.syntax.plain_commands import PLAIN, plain_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
     from agentsandbox.shell.interpreter.shell import Run, Shell
     from agentsandbox.shell.interpreter.slots import Plan
+    from agentsandbox.shell.syntax.nodes import Command
     from agentsandbox.shell.syntax.parser import Parser
 
 
@@ -78,7 +78,7 @@ def _compile(
         return _IN_TURN
     plain = plain_command(text, line)
     if plain is not None:
-        compiled = compile_last(plain) if ends else compile_command(plain)
+        compiled = _compile_last(plain) if ends else compile_command(plain)
         return Program((compiled,), None, ())
     from agentsandbox.shell.syntax.parser import Parser
 
@@ -103,6 +103,12 @@ def _compile(
     return Program(units, error, parser.warnings)
 
 
+def _compile_last(command: Command) -> Run:
+    from agentsandbox.shell.interpreter.last_commands import compile_last
+
+    return compile_last(command)
+
+
 def _next_unit(parser: Parser, ends: bool) -> Run | None:
     """Return the next complete command, compiled; None at the end of the text.
 
@@ -121,7 +127,7 @@ def _next_unit(parser: Parser, ends: bool) -> Run | None:
         if command is None:
             return None
         is_last = ends and not text[parser.position :].strip()
-        return compile_last(command) if is_last else compile_command(command)
+        return _compile_last(command) if is_last else compile_command(command)
     key = text[start:end], parser.line_at(start), parser.extglob, parser.pairs_quotes
     known = _known_unit(*key)
     if known and text.startswith(known[0][0], start):
@@ -170,6 +176,14 @@ def _skipped(error: ShellSyntaxError) -> Run:
     return report
 
 
+@lru_cache(maxsize=None)
+def _shapes() -> ModuleType:
+    """Load what finds the shape of a text; an import statement takes a microsecond at each run."""
+    import agentsandbox.shell.interpreter.shapes
+
+    return agentsandbox.shell.interpreter.shapes
+
+
 def _is_worth_a_shape(text: str) -> bool:
     """Whether to look for the shape of a new text, which needs an expression."""
     number = next(_TEXTS)
@@ -195,7 +209,7 @@ def _plan_or_program(shell: Shell, key: tuple[str, tuple[bool, bool], int, bool]
         and _is_worth_a_shape(text)
         and not ("\n" in text and _may_change_grammar(text))
     ):
-        found = find_plan(text, reading, first_line)
+        found: tuple[Plan, list[str]] | None = _shapes().find_plan(text, reading, first_line)
         if found is not None:
             plan, shell.slots = found
             return plan

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.shell.interpreter.dispatch import compiles
-from agentsandbox.shell.interpreter.shortcuts import inline_command
+from agentsandbox.shell.interpreter.shell import INLINED
 from agentsandbox.shell.syntax.nodes import HereDocument, SimpleCommand
 
 TYPE_CHECKING = False
@@ -47,7 +47,11 @@ def _compile(node: SimpleCommand) -> Run:
         from agentsandbox.shell.interpreter.assignment_only import compile_assignments
 
         return compile_assignments(node)
-    if not any("BASH_COMMAND" in word.source for word in node.words):
+    if node.words[0].source in INLINED and not any(
+        "BASH_COMMAND" in word.source for word in node.words
+    ):
+        from agentsandbox.shell.interpreter.shortcuts import inline_command
+
         inlined = inline_command(node, _when_needed(node))
         if inlined is not None:
             return inlined

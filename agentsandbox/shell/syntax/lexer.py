@@ -167,6 +167,7 @@ class Lexer:
         if self.nesting > MAX_NESTING:
             raise LimitReached("depth", "the script nests too deeply")
 
+    # TM-TIME-7
     def read_again(self, start: int, end: int) -> None:
         """Count a text that is read anew, as it was not what it began like, up to the limit.
 

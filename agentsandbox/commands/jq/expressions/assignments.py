@@ -28,18 +28,15 @@ if TYPE_CHECKING:
 
 
 def _compile_assign(compiler: Compiler, node: nodes.Assign, scope: Scope, tail: Caller) -> Code:
-    target, source = compiler.compile(node.left, scope), compiler.compile(node.right, scope)
+    source = compiler.compile(node.right, scope)
     only = source.sure
     change = change_of(node.left, compiler, scope) if only is not None else None
-    if node.operator == "|=":
-        return (
-            _updated(target, source, compiler.budget)
-            if change is None or only is None
-            else _changed(change, only)
-        )
-    join = _joiner(node.operator, compiler)
+    join = None if node.operator == "|=" else _joiner(node.operator, compiler)
     if change is not None and only is not None:
-        return _changed_by(change, only, join)
+        return _changed(change, only) if node.operator == "|=" else _changed_by(change, only, join)
+    target = compiler.compile(node.left, scope)
+    if node.operator == "|=":
+        return _updated(target, source, compiler.budget)
     return _set(target, source, join, compiler.budget)
 
 

@@ -89,6 +89,7 @@ def _recursive_body(compiler: Compiler, function: Function, node: Node, inside: 
     if hopeful and body.one is None:
         function.single = False
         function.tail_called = False
+        compiler.forget()
         body = compiler.compile(node, inside, function)
     compiler.optimistic = not hopeful
     function.compiling = False
@@ -214,7 +215,7 @@ def _compile_call(compiler: Compiler, node: nodes.Call, scope: Scope, tail: Call
     if isinstance(found, Function):
         return _call_function(compiler, found, node, scope, tail)
     if isinstance(found, Argument):
-        return compiler.compile(found.node, Scope(scope.size, found.scope), tail)
+        return compiler.compile(found.node, compiler.widened(found.scope, scope.size), tail)
     return _call_builtin(compiler, name, node, scope, tail)
 
 

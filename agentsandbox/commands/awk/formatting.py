@@ -1,50 +1,14 @@
-"""`print` and `printf` of an awk program as Python."""
+"""`printf` and `sprintf` of an awk program as Python."""
 
 from __future__ import annotations
 
 from agentsandbox.commands.awk import nodes
-from agentsandbox.commands.awk.expressions import RECORD
-from agentsandbox.commands.awk.values import integral_text
+from agentsandbox.commands.awk.formats import parse_format
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.commands.awk.expressions import Expressions
     from agentsandbox.commands.awk.nodes import Expression
-
-
-def printed(compiler: Expressions, node: nodes.Print) -> tuple[str, bool]:
-    """Return what a print statement writes, and whether record and program bound its length."""
-    bounded = all(map(compiler.bounded, node.arguments))
-    if node.formatted:
-        return _printed_by_format(compiler, node.arguments, bounded)
-    separator, end = ("' '", "'\\n'") if compiler.fixed_separators else ("rt.OFS", "rt.ORS")
-    codes: list[str] = []
-    for argument in node.arguments or [RECORD]:
-        code = _print_text(compiler, argument)
-        codes += [separator, code] if codes else [code]
-    codes.append(end)
-    if len(codes) > 8:
-        joined = ", ".join(codes)
-        return (f"''.join(({joined}))" if bounded else f"join(({joined}))"), bounded
-    code = " + ".join(codes)
-    return (code if bounded or len(codes) == 2 else f"checked({code})"), bounded
-
-
-def _print_text(compiler: Expressions, expression: Expression) -> str:
-    """Return an item of `print`: numbers by OFMT."""
-    if isinstance(expression, nodes.Number):
-        text = integral_text(expression.value)
-        if text is not None:
-            return repr(text)
-    if (
-        compiler.is_condition(expression)
-        or isinstance(expression, nodes.Field)
-        or compiler.textual(expression)
-    ):
-        return compiler.text(expression)
-    if compiler.numeric(expression):
-        return f"printed_number({compiler.number(expression)})"
-    return f"printed({compiler.untyped(expression)})"
 
 
 def formatted(compiler: Expressions, arguments: list[Expression]) -> str:
@@ -55,13 +19,13 @@ def formatted(compiler: Expressions, arguments: list[Expression]) -> str:
         if codes:
             return codes[0] if len(codes) == 1 else f"join(({', '.join(codes)}))"
     values = "".join(compiler.value(argument) + ", " for argument in arguments[1:])
-    return f"rt.sprintf({compiler.text(template)}, ({values}))"
+    return f"sprintf({compiler.text(template)}, ({values}))"
 
 
-def _printed_by_format(
+def printed_by_format(
     compiler: Expressions, arguments: list[Expression], bounded: bool
 ) -> tuple[str, bool]:
-    """As `printed`, for `printf`."""
+    """Return what a `printf` writes, and whether record and program bound its length."""
     if not arguments:
         code = "''" if compiler.mode.traditional else "fatal('printf: no arguments')"
         return code, False
@@ -78,8 +42,6 @@ def _formatted_directly(
     compiler: Expressions, template: str, arguments: list[Expression]
 ) -> list[str]:
     """Return the parts of the text; none when Python formats otherwise."""
-    from agentsandbox.commands.awk.formats import parse_format
-
     codes: list[str] = []
     taken = 0
     for part in parse_format(template):

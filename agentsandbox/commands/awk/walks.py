@@ -1,21 +1,19 @@
-"""Awk arrays: dictionaries with string keys, and the order in which gawk walks them.
+"""The order in which `for (key in array)` walks an array.
 
-Scripts see that order, so it is reproduced. gawk has three kinds of tables, chosen by the first
+Scripts see that order, so gawk's is reproduced. gawk has three kinds of tables, chosen by the first
 key: for natural numbers trees, walked upwards as long as the numbers are dense; for other integers
 and for strings hash tables, whose order depends on the keys' hashes and on the order of insertion.
 """
 
 from __future__ import annotations
 
-from agentsandbox.commands.awk.values import UNASSIGNED, UNSET, AwkFatal, Unset
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import Any
 
-    from agentsandbox.commands.awk.values import Value
+    from agentsandbox.commands.awk.values import Array
 
 ORDERED_UP_TO = 100_000
 """Elements above which an array is walked in the order of insertion."""
@@ -26,53 +24,6 @@ _MASK = 0xFFFFFFFF
 _DENSE_BITS = 10  # integers below 2 ** 10 share one tree
 _SPARSE = 2048  # unused places a tree of integers may have
 _PIECE = 512  # keys between two looks at the meter
-
-
-class Array(dict[str, "Value | Array"]):
-    """An array; looking up a key that is not there creates it, as in awk."""
-
-    __slots__ = ("__weakref__", "first", "where")
-
-    def __init__(self, where: str = "") -> None:
-        super().__init__()
-        self.where = where
-        self.first: str | None = None
-        """The first key, if elements were deleted since: it decides on gawk's kind of table."""
-
-    def __missing__(self, key: str) -> Value:
-        self[key] = UNSET
-        return UNSET
-
-    def sub(self, key: str) -> Array:
-        """Return the array that is this element; it is made if there is nothing."""
-        found = self.get(key)
-        if isinstance(found, Array):
-            return found
-        if found is not None and (not isinstance(found, Unset) or found is UNASSIGNED):
-            raise AwkFatal(f'attempt to use scalar `{self.where}["{key}"]\' as an array')
-        made = self[key] = Array(f'{self.where}["{key}"]')
-        return made
-
-    def forget(self, key: Any) -> None:
-        """`delete array[key]`"""
-        if self.first is None:
-            self.first = next(iter(self), None)
-        self.pop(key, None)
-        if not self:
-            self.first = None
-
-    def forget_all(self) -> None:
-        """`delete array`"""
-        self.first = None
-        self.clear()
-
-    def names(self) -> Iterable[str]:
-        """Return the keys that are kept as texts."""
-        return self.keys()
-
-    def walk(self, step: Callable[[int], None]) -> Iterable[str]:
-        """Return the keys for `for (key in array)`."""
-        return walk_order(self, step)
 
 
 def walk_order(array: Array, step: Callable[[int], None]) -> list[str]:
