@@ -2,34 +2,22 @@
 
 from __future__ import annotations
 
-from agentsandbox.kernel.caching import cache_short
+from agentsandbox.kernel.caching import cache_short, lru_cache
 from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.quoting import quote_glob
+from agentsandbox.shell.expansion.magic import has_magic
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Iterator
+    from types import ModuleType
 
     from agentsandbox.kernel.accounts import Scale
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.shell.expansion.host import ExpansionHost
 
 _DEFAULT_FIELDS = lazily(r"[^ \t\n]+")
-_MAGIC = lazily(r"[*?\[]|[+@!]\(")
-_SEARCHED = 4096
-"""Characters up to which one expression is quicker than a search for each mark."""
-
-
-def has_magic(text: str) -> bool:
-    """Whether a text may be a pattern of file names."""
-    if len(text) <= _SEARCHED:
-        return _MAGIC.search(text) is not None
-    return any(mark in text for mark in "*?[") or (
-        "(" in text and any(mark in text for mark in ("+(", "@(", "!("))
-    )
-
-
 _MANY = 4096
 """Characters of IFS from which on each is removed everywhere once it was seen."""
 
@@ -182,6 +170,20 @@ def _last_end(seen: str, start: int, blanks: str, others: str) -> int:
     return start + len(kept)
 
 
+def glob_field(host: ExpansionHost, pattern: str) -> list[str] | None:
+    """Return the names of files that match; None where the pattern stays as it is."""
+    names: list[str] | None = _globbing().expand_glob(host, pattern)
+    return names
+
+
+@lru_cache(maxsize=None)
+def _globbing() -> ModuleType:
+    """Load what finds files; an import statement takes a microsecond at each field."""
+    import agentsandbox.shell.expansion.globbing
+
+    return agentsandbox.shell.expansion.globbing
+
+
 class FieldBuilder:
     """Collects the fields of one word."""
 
@@ -292,9 +294,7 @@ class FieldBuilder:
             return
         text = "".join(self.text)
         if self.magic and not self.host.options.noglob:
-            from agentsandbox.shell.expansion.globbing import expand_glob
-
-            names = expand_glob(self.host, "".join(self.pattern))
+            names = glob_field(self.host, "".join(self.pattern))
             if names is None:
                 self.out.append(text)
             else:

@@ -39,13 +39,38 @@ class Home(Part):
         return host.home_of(rest) or prefix
 
 
-def assigned_name(part: Part) -> int:
+def _assigned_name(part: Part) -> int:
     """Return where the value begins in a word such as `x=~`; 0 if the word is no assignment."""
     match = _ASSIGNED.match(part.text) if isinstance(part, Literal) else None
     return match.end() if match is not None else 0
 
 
-def split_tildes(
+def replace_tildes(parts: tuple[Part, ...], assignment: bool, in_word: bool) -> tuple[Part, ...]:
+    """Replace the ~ prefixes of unquoted text by parts that expand to a home directory.
+
+    With `in_word`, a word that looks like an assignment is expanded like one.
+    """
+    replaced: list[Part] = []
+    value = _assigned_name(parts[0]) if in_word else 0
+    for number, part in enumerate(parts):
+        if not isinstance(part, Literal):
+            replaced.append(part)
+            continue
+        first, last = number == 0, number == len(parts) - 1
+        replaced.extend(
+            _split_tildes(
+                part.text,
+                first,
+                last,
+                assignment or value > 0,
+                value if first else 0,
+                value > 0,
+            )
+        )
+    return tuple(replaced)
+
+
+def _split_tildes(
     text: str, first: bool, last: bool, assignment: bool, value: int, in_word: bool
 ) -> list[Part]:
     """Split unquoted text into literals and tilde prefixes.

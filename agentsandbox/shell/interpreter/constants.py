@@ -12,6 +12,7 @@ from agentsandbox.shell.syntax.nodes import (
     Slot,
     Word,
 )
+from agentsandbox.shell.syntax.plain_commands import PLAIN
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -90,17 +91,24 @@ def _part_text(part: object) -> str:
     return part.text  # type: ignore[attr-defined, no-any-return]
 
 
+def _may_expand(text: str) -> bool:
+    """Whether an unquoted text may be a pattern, or hold braces or a tilde that expand."""
+    if "{" in text or "~" in text:
+        return True
+    from agentsandbox.shell.expansion.magic import has_magic
+
+    return has_magic(text)
+
+
 def makes_one_field(word: Word) -> bool:
     """Whether a word is always exactly one field."""
     if not word.parts:
         return False
-    from agentsandbox.shell.expansion.splitting import has_magic
-
     for part in word.parts:
         if isinstance(part, (Quoted, Slot)):
             continue
         if isinstance(part, Literal):
-            if has_magic(part.text) or "{" in part.text or "~" in part.text:
+            if part.text.strip(PLAIN) and _may_expand(part.text):
                 return False
             continue
         if isinstance(part, DoubleQuoted) and all(

@@ -30,7 +30,7 @@ _ARGUMENT = 256
 
 def bind_argument(node: Assignment) -> ArgumentBinder:
     """Compile an argument of `declare`. Braces may make it many, as `local x={a,b}`."""
-    from agentsandbox.shell.expansion.words import has_braces
+    from agentsandbox.shell.expansion.fields import has_braces
     from agentsandbox.shell.interpreter.assignments import bind_assignment
 
     bind = bind_assignment(node, argument=True)

@@ -6,9 +6,9 @@ import itertools
 
 from agentsandbox.kernel.streams import decode
 from agentsandbox.shell.expansion.errors import ExpansionError
+from agentsandbox.shell.expansion.fields import has_braces
 from agentsandbox.shell.expansion.splitting import split_read
 from agentsandbox.shell.expansion.variables import SPECIAL, Variables, is_name
-from agentsandbox.shell.expansion.words import has_braces
 from agentsandbox.shell.interpreter.assignments import number_of
 from agentsandbox.shell.interpreter.failures import expansion_failed, finish
 from agentsandbox.shell.interpreter.words import WORDS

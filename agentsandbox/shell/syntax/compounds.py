@@ -17,7 +17,16 @@ from agentsandbox.shell.syntax.compound_nodes import (
     Select,
     While,
 )
-from agentsandbox.shell.syntax.nodes import Command, Group, Literal, Word
+from agentsandbox.shell.syntax.expansions import arithmetic_word, parenthesis_end
+from agentsandbox.shell.syntax.nodes import (
+    ArithmeticCommand,
+    Command,
+    FunctionDefinition,
+    Group,
+    Literal,
+    Subshell,
+    Word,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -25,14 +34,16 @@ if TYPE_CHECKING:
 
     from agentsandbox.shell.syntax.protocols import Parser
 
+_BODIES = frozenset("{ if while until for select case [[".split())
 _NAME = lazily(r"[A-Za-z_][A-Za-z0-9_]*")
+_LAST = lazily(r"[^ \t\n;|&]+")
 _PARENTHESES = lazily(r"[ \t]*\([ \t]*\)")
 
 
 def read_group(parser: Parser, start: int) -> Command:
     """Read { list; }."""
-    body = parser.compound_list()
-    parser.expect("}")
+    body = _compound_list(parser)
+    _expect(parser, "}")
     return Group(body, (), parser.line_at(start))
 
 
@@ -41,13 +52,13 @@ def read_if(parser: Parser, start: int) -> Command:
     clauses: list[tuple[Command, Command]] = []
     otherwise: Command | None = None
     while True:
-        condition = parser.compound_list()
-        parser.expect("then")
-        clauses.append((condition, parser.compound_list()))
-        word = parser.expect("elif", "else", "fi")
+        condition = _compound_list(parser)
+        _expect(parser, "then")
+        clauses.append((condition, _compound_list(parser)))
+        word = _expect(parser, "elif", "else", "fi")
         if word == "else":
-            otherwise = parser.compound_list()
-            parser.expect("fi")
+            otherwise = _compound_list(parser)
+            _expect(parser, "fi")
             break
         if word == "fi":
             break
@@ -57,10 +68,10 @@ def read_if(parser: Parser, start: int) -> Command:
 def read_while(parser: Parser, start: int) -> Command:
     """Read while or until list; do list; done."""
     until = parser.text[start] == "u"
-    condition = parser.compound_list()
-    parser.expect("do")
-    body = parser.compound_list()
-    parser.expect("done")
+    condition = _compound_list(parser)
+    _expect(parser, "do")
+    body = _compound_list(parser)
+    _expect(parser, "done")
     return While(condition, body, until, (), parser.line_at(start))
 
 
@@ -125,18 +136,18 @@ def _do_body(parser: Parser) -> Command:
     parser.skip_newlines()
     if parser.reserved_word() == "{":
         parser.position += 1
-        body = parser.compound_list()
-        parser.expect("}")
+        body = _compound_list(parser)
+        _expect(parser, "}")
         return body
-    parser.expect("do")
-    body = parser.compound_list()
-    parser.expect("done")
+    _expect(parser, "do")
+    body = _compound_list(parser)
+    _expect(parser, "done")
     return body
 
 
 def _arithmetic_for(parser: Parser, start: int) -> Command:
     opened = parser.position
-    end = parser.parenthesis_end(opened + 2)
+    end = parenthesis_end(parser, opened + 2)
     if not parser.text.startswith("))", end):  # for bash the script ends here, without a word
         raise ShellSyntaxError("", parser.line_at(opened), status=None)
     pieces: list[Word] = []
@@ -144,7 +155,7 @@ def _arithmetic_for(parser: Parser, start: int) -> Command:
     for stop in [*_semicolons(parser, position, end), end]:
         while parser.text[position : position + 1] in (" ", "\t", "\n") and position < stop:
             position += 1
-        pieces.append(parser.arithmetic_word(position, stop, stop + 1))
+        pieces.append(arithmetic_word(parser, position, stop, stop + 1))
         position = stop + 1
     if len(pieces) != 3:
         about = "arithmetic expression required" if len(pieces) < 3 else "`;' unexpected"
@@ -194,7 +205,7 @@ def read_case(parser: Parser, start: int) -> Command:
         clause, more = _case_clause(parser)
         clauses.append(clause)
         if not more:
-            parser.expect("esac")
+            _expect(parser, "esac")
             break
     return Case(word, tuple(clauses), (), parser.line_at(start))
 
@@ -237,8 +248,8 @@ def read_function(parser: Parser, start: int) -> Command:
     if word is None:
         raise parser.unexpected(parser.token() or "newline")
     match = _PARENTHESES.match(parser.text, parser.position)
-    return parser.function_definition(
-        word.source, match.end() if match is not None else parser.position, start
+    return define_function(
+        parser, word.source, match.end() if match is not None else parser.position, start
     )
 
 
@@ -248,16 +259,98 @@ def read_coproc(parser: Parser, start: int) -> Command:
     line = parser.line_at(start)
     if parser.position >= len(parser.text):
         raise parser.unexpected("newline")
-    if parser.at_body():
+    if _at_body(parser):
         return Coproc("COPROC", parser.command(), line)
     saved = parser.position
     word = parser.read_word()
     if word is not None:
         parser.skip_blanks()
-        if parser.at_body():
+        if _at_body(parser):
             return Coproc(word.source, parser.command(), line)
     parser.position = saved
     return Coproc("COPROC", parser.command(), line)
+
+
+def read_parenthesis(parser: Parser) -> Command:
+    start = parser.position
+    if parser.text.startswith("((", start):
+        end = parenthesis_end(parser, start + 2)
+        following = parser.text[end + 1 : end + 2]
+        if following == ")":
+            expression = arithmetic_word(parser, start + 2, end, end + 2)
+            return ArithmeticCommand(expression, (), parser.line_at(end))
+        # bash takes a second parenthesis in the next line for no subshell either
+        if following in ("", "\n"):
+            line = parser.text[parser.text.rfind("\n", 0, end) + 1 : end + 1]
+            raise parser.error(
+                f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True
+            )
+    parser.position += 1
+    body = _compound_list(parser)
+    _close(parser, ")", start)
+    return Subshell(body, (), parser.line_at(parser.position - 1))
+
+
+def _close(parser: Parser, closer: str, opened_at: int) -> None:
+    """Pass over `)`, which must be next."""
+    parser.skip_newlines()
+    if parser.position >= len(parser.text):
+        if parser.text[opened_at : opened_at + 1] == "(":
+            raise parser.unexpected_end()
+        raise parser.unclosed(closer, opened_at, at_end=True)
+    if parser.text[parser.position] != closer:
+        raise parser.unexpected(parser.token())
+    parser.position += 1
+
+
+def _compound_list(parser: Parser) -> Command:
+    """Parse the commands inside a construct up to its closing reserved word or operator."""
+    parser.skip_to_command()
+    if parser.at_list_end():
+        raise parser.unexpected(parser.token())
+    return parser.command_list(until_newline=False)
+
+
+def _expect(parser: Parser, *words: str) -> str:
+    """Pass over one of these reserved words, which must be next."""
+    match = parser.reserved_match()
+    if match is not None and match[0] in words:
+        parser.position = match.end()
+        return match[0]
+    parser.skip_newlines()
+    word = parser.reserved_word()
+    if word not in words:
+        raise parser.unexpected(parser.token())
+    parser.position += len(word)
+    return word
+
+
+def _at_body(parser: Parser) -> bool:
+    """Whether a compound command begins at the cursor, as the body of a function must be."""
+    return parser.text.startswith("(", parser.position) or parser.reserved_word() in _BODIES
+
+
+def define_function(parser: Parser, name: str, body_at: int, start: int) -> Command:
+    """Parse the definition of the function `name`, whose body begins at `body_at`."""
+    parser.position = body_at
+    parser.skip_newlines()
+    if parser.position >= len(parser.text):
+        raise parser.unexpected_end()
+    line = parser.line_at(start)
+    if not _at_body(parser):
+        raise parser.unexpected(parser.token())
+    parser.enter()
+    body = parser.command()
+    parser.nesting -= 1
+    return FunctionDefinition(name, body, line)
+
+
+def define_without_name(parser: Parser, source: str, start: int) -> Command:
+    """Read NAME () for a NAME that is no valid name: the shell refuses it when it runs."""
+    parser.position += 1
+    if (token := parser.token()) != ")":
+        raise parser.unexpected(token or "newline")
+    return define_function(parser, source, parser.position + 1, start)
 
 
 READERS: dict[str, Callable[[Parser, int], Command]] = {

@@ -19,15 +19,16 @@ Line numbers are counted on demand, from the place that was asked for last.
 
 from __future__ import annotations
 
+import itertools
+
 from agentsandbox.errors import LimitReached, ShellSyntaxError
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
-from agentsandbox.shell.syntax.nodes import HereDocument
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from agentsandbox.kernel.accounts import Held
     from agentsandbox.kernel.budget import Budget
+    from agentsandbox.shell.syntax.nodes import HereDocument
 
 MAX_NESTING = 300
 """Constructs inside one another before the limit `depth` is reached."""
@@ -47,6 +48,14 @@ _SPLIT_OPERATOR = lazily(r"([&|;<>(]++)((?:\\\n)++)(?=[&|;<>(!-])")
 _ANY_SPLIT_OPERATOR = lazily(r"[&|;<>(](?:\\\n)++(?=[&|;<>(!-])")
 SKIPPED = (" ", "\t", "\\", "#")
 """What blanks, a joined line or a comment can begin with."""
+BETWEEN = (*SKIPPED, "\n")
+"""The same with newlines."""
+
+_TEXTS = itertools.count()
+"""Counts the texts that this process reads."""
+_FIRST_TEXTS, _LONG_TEXT = 2, 2048
+"""Texts that are read without the expressions for known words, unless one has more characters:
+compiling these expressions takes as long as reading a hundred commands."""
 
 
 class Lexer:
@@ -64,6 +73,8 @@ class Lexer:
         self.in_substitution = False
         """Whether a $(…) or <(…) is open: its here-documents may end with `EOF)`."""
         self.joins = "\\\n" in text and _ANY_SPLIT_OPERATOR.search(text) is not None
+        self.shares = next(_TEXTS) >= _FIRST_TEXTS or len(text) > _LONG_TEXT
+        """Whether to look for words and commands that other texts have read already."""
         self.has_lines = "\n" in text
         """Whether there is more than one line, of which messages must tell."""
         self.alias_texts: list[tuple[int, int]] = []
@@ -129,6 +140,8 @@ class Lexer:
         """Return the error for an unexpected token."""
         if not token:
             return self.unexpected_end()
+        from agentsandbox.kernel.quoting import ansi_quote, needs_ansi
+
         shown = "newline" if token == "\n" else ansi_quote(token) if needs_ansi(token) else token
         return self.error(f"syntax error near unexpected token `{shown}'", position, show_line=True)
 
@@ -208,6 +221,8 @@ class Lexer:
     def skip_newlines(self) -> None:
         """Pass over blanks, comments and newlines."""
         if not self.pending and not self.joins:
+            if not self.text.startswith(BETWEEN, self.position):
+                return
             match = SPACE.match(self.text, self.position)
             if match is not None:
                 if self.meter is not None:
@@ -222,61 +237,6 @@ class Lexer:
                 self.meter.step()
             self.skip_newline()
 
-    # here-documents
-
     def read_here_documents(self) -> None:
-        """Read the bodies that begin at `position`, in the order of their redirections."""
-        pending, self.pending = self.pending, []
-        for document, strip_tabs in pending:
-            self._read_here_document(document, strip_tabs)
-
-    def _read_here_document(self, document: HereDocument, strip_tabs: bool) -> None:
-        text = self.text
-        start = self.position
-        line_before = self.line_at(max(0, start - 1))
-        lines: list[str] = []
-        while True:
-            if self.position >= len(text):
-                self._warn_of_end(document, line_before, max(0, len(text) - 1))
-                break
-            if self.meter is not None:
-                self.meter.step()
-            end = text.find("\n", self.position)
-            line = text[self.position : end] if end >= 0 else text[self.position :]
-            self.position = end + 1 if end >= 0 else len(text)
-            if not document.quoted:
-                while end >= 0 and _ends_in_backslash(line) and self.position < len(text):
-                    end = text.find("\n", self.position)
-                    line = line[:-1] + (
-                        text[self.position : end] if end >= 0 else text[self.position :]
-                    )
-                    self.position = end + 1 if end >= 0 else len(text)
-            if strip_tabs and line != document.delimiter:
-                line = line.lstrip("\t")
-            if line == document.delimiter:
-                break
-            if self.in_substitution and line.startswith(document.delimiter):
-                rest = line[len(document.delimiter) :]
-                if ")" in rest:
-                    self.position = (end if end >= 0 else len(text)) - len(rest)
-                    self._warn_of_end(document, line_before, self.position)
-                    break
-            if end < 0 and not line:
-                continue
-            lines.append(line + "\n")
-        self.finish_here_document(document, "".join(lines), start)
-
-    def _warn_of_end(self, document: HereDocument, line: int, position: int) -> None:
-        """Warn that the body of a here-document ended without a line of its own."""
-        ended = f"here-document at line {line} delimited by end-of-file"
-        message = f"{ended} (wanted `{document.delimiter}')"
-        self.warnings.append((self.line_at(position), message))
-
-    def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
-        """Give the document its body; the word reader knows how to parse it."""
+        """Read the here-documents that wait for the newline before the cursor; the parser does."""
         raise NotImplementedError
-
-
-def _ends_in_backslash(line: str) -> bool:
-    count = len(line) - len(line.rstrip("\\"))
-    return count % 2 == 1

@@ -19,7 +19,8 @@ the same wherever they stand (`words.known_word`), and so does a command of such
 `match_known` finds it with one expression, and `known_command` reads it once for all scripts that
 have it on the same line. Everything else (redirections, substitutions, several lines, aliases)
 takes the way through the grammar. Shared nodes are never changed, and what is compiled of them
-knows no sandbox.
+knows no sandbox. The first texts of a process take that way with all their commands, because it
+takes longer to compile the expressions than to read these texts (`Lexer.shares`).
 
 Errors are worded as bash words them. Bash reads some constructs with a parser of their own, whose
 errors end more or less than the others: a `ShellSyntaxError` says so in its attributes (`in_array`,
@@ -31,27 +32,19 @@ from __future__ import annotations
 from agentsandbox.errors import ShellSyntaxError
 from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.expressions import lazily
-from agentsandbox.shell.syntax.ansi_c import decode_ansi_c
-from agentsandbox.shell.syntax.contexts import ARITHMETIC, BRACE
-from agentsandbox.shell.syntax.lexer import SKIPPED, SPACE
+from agentsandbox.shell.syntax.contexts import ARITHMETIC
+from agentsandbox.shell.syntax.lexer import BETWEEN, SKIPPED, SPACE
 from agentsandbox.shell.syntax.nodes import (
     AndOr,
-    ArithmeticCommand,
-    ArrayElement,
-    ArrayLiteral,
     Assignment,
     Background,
     Command,
     CommandList,
-    FunctionDefinition,
-    Group,
-    HereDocument,
     Literal,
     Part,
     Pipeline,
     Redirection,
     SimpleCommand,
-    Subshell,
     Word,
 )
 from agentsandbox.shell.syntax.plain_commands import ASSIGNING, NOT_KNOWN, RESERVED, TAKING_LISTS
@@ -61,12 +54,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable, Mapping
+    from types import ModuleType
 
-_BODIES = frozenset("{ if while until for select case [[".split())
 _CLOSERS = frozenset("then else elif fi do done esac }".split())
 
-MAX_HERE_DOCUMENTS = 16
-"""Here-documents that may wait for the end of a line, as in bash."""
 _SURELY_NOT_KNOWN = tuple(
     f"{word} " for word in sorted(NOT_KNOWN - {"then", "elif", "else", "fi", "do", "done", "esac"})
 )
@@ -86,22 +77,48 @@ _LONGEST_KNOWN, _LONGEST_MATCHED = 256, 4096
 
 _CLOSING_BRACKETS = lazily(r"\]\](?=[ \t\n|&;()<>]|\Z)")
 _RESERVED_WORD = lazily(r"(?:[a-z]+|[{}!]|\[\[)(?=[ \t\n|&;()<>]|\Z|\\\n)")
+_RESERVED_STARTS = tuple(sorted({word[:3] for word in RESERVED}))
+"""How a reserved word begins; most words of commands begin otherwise, and need no expression."""
+_PREFIXES = ("!", "time")
 _LONGEST_RESERVED = 16
 """Characters of a text in which a reserved word is sought; a longer word is none."""
 _ASSIGNMENT = lazily(r"([A-Za-z_][A-Za-z0-9_]*+(?:\\\n[A-Za-z0-9_]*+)*+)(\[|\+?(?:\\\n)*=)")
-_ASSIGNED = lazily(r"(?:\\\n)*+(?:\+(?:\\\n)*+)?=")
-"""The operator between a subscript and the value, with joined lines."""
-_CONTINUED_LIST = lazily(r"(?:\\\n)*\(")
-_REDIRECTION = lazily(
-    r"(?:([0-9]+)|\{([A-Za-z_][A-Za-z0-9_]*(?:\[[^]{}\n]+\])?)\})?"
-    r"(<<<|<<-?|<>|<&|>>|>&|>\||&>>|&>|<(?!\()|>(?!\())"
-)
 _REDIRECTION_STARTS = tuple("0123456789{<>&")
 _OPEN_SUBSCRIPT = lazily(r"[A-Za-z_][A-Za-z0-9_]*\[[^]]*\Z")
 _FUNCTION = lazily(r"([^\s|&;()<>$`\\\"'=]+)[ \t]*\([ \t]*\)")
 _OPERATOR = lazily(r"&&|\|\||;;&|;;|;&|\|&|&>>|&>|<<<|<<-|<<|>>|<&|>&|<>|>\||[|&;()<>\n]")
-_LAST = lazily(r"[^ \t\n;|&]+")
-_FD_WORD = lazily(r"[0-9]+|[^\s|&;()<>]+")
+
+
+@lru_cache(maxsize=None)
+def _redirections() -> ModuleType:
+    """Load what reads redirections; an import statement takes a microsecond at each of them."""
+    import agentsandbox.shell.syntax.redirections
+
+    return agentsandbox.shell.syntax.redirections
+
+
+@lru_cache(maxsize=None)
+def _assignments() -> ModuleType:
+    """Load what reads assignments, likewise."""
+    import agentsandbox.shell.syntax.assignments
+
+    return agentsandbox.shell.syntax.assignments
+
+
+@lru_cache(maxsize=None)
+def _compounds() -> ModuleType:
+    """Load what reads compound commands, likewise."""
+    import agentsandbox.shell.syntax.compounds
+
+    return agentsandbox.shell.syntax.compounds
+
+
+@lru_cache(maxsize=None)
+def _aliases() -> ModuleType:
+    """Load what expands aliases, likewise."""
+    import agentsandbox.shell.syntax.aliases
+
+    return agentsandbox.shell.syntax.aliases
 
 
 class Parser(WordReader):
@@ -119,7 +136,9 @@ class Parser(WordReader):
         self.extglob = extglob
         self.aliases = aliases
         """Set only between two complete commands."""
-        self._alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
+        self.alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
+        self._may_assign = "=" in text or "[" in text
+        """Whether there may be an assignment in the text, or a subscript."""
         self._searched, self._searched_from, self._opening = "", 0, 0
         """A text, a place in it, and where the first opening parenthesis from there on is."""
 
@@ -133,7 +152,13 @@ class Parser(WordReader):
     def skip_to_command(self) -> None:
         """Pass over blanks, comments, newlines and aliases that expand to nothing else."""
         if not (self.pending or self.joins or self.aliases or self.meter is not None):
-            match = SPACE.match(self.text, self.position)
+            text, position = self.text, self.position
+            if not text.startswith(BETWEEN, position):
+                return
+            if not text.startswith(BETWEEN, position + 1) and text[position] in " \n":
+                self.position = position + 1
+                return
+            match = SPACE.match(text, position)
             if match is not None:
                 self.position = match.end()
                 return
@@ -208,16 +233,9 @@ class Parser(WordReader):
             return match is not None and match[0] in _CLOSERS
         return False
 
-    def _reserved_word(self) -> re.Match[str] | None:
+    def reserved_match(self) -> re.Match[str] | None:
         """Match what may be a reserved word at the cursor."""
         return _RESERVED_WORD.match(self.text, self.position, self.position + _LONGEST_RESERVED)
-
-    def compound_list(self) -> Command:
-        """Parse the commands inside a construct up to its closing reserved word or operator."""
-        self.skip_to_command()
-        if self.at_list_end():
-            raise self.unexpected(self.token())
-        return self.command_list(until_newline=False)
 
     def _and_or(self) -> Command:
         """Parse pipelines with && or || between them, and pass over the blanks behind them."""
@@ -234,6 +252,8 @@ class Parser(WordReader):
 
     def _known_command(self) -> SimpleCommand | None:
         """Read a command of known words, as most are; return None, and read nothing, for others."""
+        if not self.shares:
+            return None
         text, start = self.text, self.position
         match = match_known(text, start)
         if match is None:
@@ -253,7 +273,11 @@ class Parser(WordReader):
     def known_words(self) -> list[Word]:
         """Read the known words of a list that ends in this line; none of any other list."""
         end = self.position + _LONGEST_MATCHED + 1
-        match = None if self.joins else _KNOWN_COMMAND.match(self.text, self.position, end)
+        match = (
+            None
+            if self.joins or not self.shares
+            else _KNOWN_COMMAND.match(self.text, self.position, end)
+        )
         if match is None or match.end() - self.position > _LONGEST_MATCHED:
             return []
         words = [known_word(source) for source in _KNOWN_WORDS.findall(match[0])]
@@ -281,9 +305,9 @@ class Parser(WordReader):
         while True:
             if self.aliases:
                 self._expand_alias()
-            if not self.text.startswith(("!", "t"), self.position):
+            if not self.text.startswith(_PREFIXES, self.position):
                 break
-            match = self._reserved_word()
+            match = self.reserved_match()
             word = match[0] if match is not None else ""
             if word == "!":
                 self.position += 1
@@ -321,23 +345,13 @@ class Parser(WordReader):
             self.position += 1
             if text[self.position : self.position + 1] == "&":
                 self.position += 1
-                commands[-1] = self._with_errors(commands[-1])
+                commands[-1] = _redirections().with_errors(self, commands[-1])
             self.skip_to_command()
             quick = None if self.aliases or self.joins else self._known_command()
             commands.append(quick or self.command())
         if len(commands) == 1 and not negated and not timed:
             return commands[0]
         return Pipeline(tuple(commands), negated, timed, self.line_at(start))
-
-    def _with_errors(self, command: Command) -> Command:
-        """Return a command before `|&` with 2>&1 added behind its own redirections."""
-        last = Redirection(">&", Word((Literal("1"),), "1"), 2, None, self.line_at(self.position))
-        if isinstance(command, FunctionDefinition):
-            return Group(command, (last,), self.line_at(self.position))
-        if isinstance(command, SimpleCommand) and command.source:
-            return SimpleCommand(command.assignments, command.words, (last,), command.line)
-        command.redirections = (*command.redirections, last)  # type: ignore[misc]
-        return command
 
     def _at_command_end(self) -> bool:
         return self.position >= len(self.text) or self.text[self.position] in "\n;)"
@@ -352,14 +366,18 @@ class Parser(WordReader):
         char = text[position]
         if char == "(":
             self.enter()
-            command = self._parenthesis()
+            command = _compounds().read_parenthesis(self)
             self.nesting -= 1
             return self._redirected(command)
         if char.islower() or char in "{[}!":
             if self.aliases and self._expand_alias():
                 return self.command()
             text, position = self.text, self.position
-            match = _RESERVED_WORD.match(text, position, position + _LONGEST_RESERVED)
+            match = (
+                _RESERVED_WORD.match(text, position, position + _LONGEST_RESERVED)
+                if text.startswith(_RESERVED_STARTS, position)
+                else None
+            )
             if match is not None and match[0] in RESERVED:
                 word = match[0]
                 if word == "time":
@@ -381,8 +399,18 @@ class Parser(WordReader):
         if char not in "<>&|;\n)" and self._parenthesis_ahead():
             match = _FUNCTION.match(text, position)
             if match is not None and not _OPEN_SUBSCRIPT.match(match[1]):
-                return self.function_definition(match[1], match.end(), position)
+                defined: Command = _compounds().define_function(
+                    self, match[1], match.end(), position
+                )
+                return defined
         return self._simple_command()
+
+    def _redirected(self, command: Command) -> Command:
+        """Return a compound command with the redirections behind it."""
+        self.skip_blanks()
+        if self.text.startswith(_REDIRECTION_STARTS, self.position):
+            _redirections().add_redirections(self, command)
+        return command
 
     def _parenthesis_ahead(self) -> bool:
         """Whether any opening parenthesis is ahead; without one there is no function definition."""
@@ -398,67 +426,6 @@ class Parser(WordReader):
                 text.find("(", position),
             )
         return self._opening >= 0
-
-    def _redirected(self, command: Command) -> Command:
-        """Return a compound command with the redirections behind it."""
-        redirections: list[Redirection] = []
-        while True:
-            self.skip_blanks()
-            if not self.text.startswith(_REDIRECTION_STARTS, self.position):
-                break
-            redirection = self._redirection()
-            if redirection is None:
-                break
-            redirections.append(redirection)
-        if redirections:
-            command.redirections = tuple(redirections)  # type: ignore[misc]
-            # behind a redirection no word is reserved
-            if self.position < len(self.text) and not self.at_operator():
-                raise self.unexpected(self.token())
-        return command
-
-    def _parenthesis(self) -> Command:
-        start = self.position
-        if self.text.startswith("((", start):
-            end = self.parenthesis_end(start + 2)
-            following = self.text[end + 1 : end + 2]
-            if following == ")":
-                expression = self.arithmetic_word(start + 2, end, end + 2)
-                return ArithmeticCommand(expression, (), self.line_at(end))
-            # bash takes a second parenthesis in the next line for no subshell either
-            if following in ("", "\n"):
-                line = self.text[self.text.rfind("\n", 0, end) + 1 : end + 1]
-                raise self.error(
-                    f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True
-                )
-        self.position += 1
-        body = self.compound_list()
-        self._close(")", start)
-        return Subshell(body, (), self.line_at(self.position - 1))
-
-    def _close(self, closer: str, opened_at: int) -> None:
-        """Pass over `)`, which must be next."""
-        self.skip_newlines()
-        if self.position >= len(self.text):
-            if self.text[opened_at : opened_at + 1] == "(":
-                raise self.unexpected_end()
-            raise self.unclosed(closer, opened_at, at_end=True)
-        if self.text[self.position] != closer:
-            raise self.unexpected(self.token())
-        self.position += 1
-
-    def expect(self, *words: str) -> str:
-        """Pass over one of these reserved words, which must be next."""
-        match = self._reserved_word()
-        if match is not None and match[0] in words:
-            self.position = match.end()
-            return match[0]
-        self.skip_newlines()
-        word = self.reserved_word()
-        if word not in words:
-            raise self.unexpected(self.token())
-        self.position += len(word)
-        return word
 
     def token(self) -> str:
         """Return the token at the cursor, for messages."""
@@ -479,26 +446,8 @@ class Parser(WordReader):
 
     def reserved_word(self) -> str:
         """Return the text at the cursor that may be a reserved word, "" if there is none."""
-        match = self._reserved_word()
+        match = self.reserved_match()
         return match[0] if match is not None else ""
-
-    def at_body(self) -> bool:
-        """Whether a compound command begins at the cursor, as the body of a function must be."""
-        return self.text.startswith("(", self.position) or self.reserved_word() in _BODIES
-
-    def function_definition(self, name: str, body_at: int, start: int) -> Command:
-        """Parse the definition of the function `name`, whose body begins at `body_at`."""
-        self.position = body_at
-        self.skip_newlines()
-        if self.position >= len(self.text):
-            raise self.unexpected_end()
-        line = self.line_at(start)
-        if not self.at_body():
-            raise self.unexpected(self.token())
-        self.enter()
-        body = self.command()
-        self.nesting -= 1
-        return FunctionDefinition(name, body, line)
 
     # simple commands
 
@@ -520,7 +469,7 @@ class Parser(WordReader):
             if char in "\n;|()" or (char == "&" and text[position + 1 : position + 2] != ">"):
                 break
             if char in _REDIRECTION_STARTS:
-                redirection = self._redirection()
+                redirection = _redirections().read_redirection(self)
                 if redirection is not None:
                     second = (
                         position
@@ -529,7 +478,7 @@ class Parser(WordReader):
                     )
                     redirections.append(redirection)
                     continue
-            if not words or declaring:
+            if (not words or declaring) and (self._may_assign or self.aliases):
                 assignment = self._assignment(first=not words)
                 if isinstance(assignment, Word):
                     words.append(assignment)
@@ -545,238 +494,23 @@ class Parser(WordReader):
             if not words:
                 declaring, taking = word.source in ASSIGNING, word.source in TAKING_LISTS
             words.append(word)
-            if self._alias_ends and self._after_blank_alias():
+            if self.alias_ends and _aliases().after_blank_alias(self):
                 self._expand_alias()
         if not words and not assignments and not redirections:
             raise self.unexpected(self.token())
         if self.text[self.position : self.position + 1] == "(":
             if len(words) > 1 or assignments or redirections:
                 raise self.unexpected("(")
-            return self._function_without_name(words[0].source, start)
+            defined: Command = _compounds().define_without_name(self, words[0].source, start)
+            return defined
         line = self.line_at(start)
         if self.text.find("\n", start, self.position) < 0:
             return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line)
         line = self.line_at(self.position if second < 0 else second)
         return SimpleCommand(tuple(assignments), tuple(words), tuple(redirections), line, True)
 
-    def _function_without_name(self, source: str, start: int) -> Command:
-        """Read NAME () for a NAME that is no valid name: the shell refuses it when it runs."""
-        self.position += 1
-        if (token := self.token()) != ")":
-            raise self.unexpected(token or "newline")
-        return self.function_definition(source, self.position + 1, start)
-
-    def _assignment(self, *, first: bool) -> Assignment | Word | None:
-        """Read an assignment, or a word as `test[ -f x ]`; None if there is none here."""
-        text, start = self.text, self.position
-        match = _ASSIGNMENT.match(text, start, start + _LONGEST_MATCHED)
-        if match is None:
-            return None
-        name, operator = match[1].replace("\\\n", ""), match[2]
-        subscript: Word | None = None
-        self.position = match.end()
-        if operator == "[":
-            self.position -= 1
-            nesting = self.nesting
-            try:
-                subscript = self.read_subscript()
-            except ShellSyntaxError:
-                if first:
-                    raise
-                self.nesting = nesting
-                self._not_read(start)
-                return None
-            assigned = _ASSIGNED.match(self.text, self.position)
-            if assigned is None and first and _has_blanks(subscript):
-                rest = self.read_word() or Word((), "")
-                return Word(
-                    (Literal(f"{name}["), *subscript.parts, Literal("]"), *rest.parts),
-                    self.text[start : self.position],
-                )
-            if assigned is None or (not first and _has_blanks(subscript)):
-                self._not_read(start)
-                return None
-            operator = assigned[0]
-            self.position = assigned.end()
-        value: Word | ArrayLiteral
-        if (opened := _CONTINUED_LIST.match(self.text, self.position)) is not None:
-            self.position = opened.end() - 1
-            value = self._text_or_list(self._array_literal())
-        else:
-            value = self.read_word() or Word((), "")
-        return Assignment(name, value, subscript, "+" in operator, self.text[start : self.position])
-
-    def _list_as_text(self) -> Word | None:
-        """Read a word like `x=(1 + 2)*3`; return None, and read nothing, for any other."""
-        start = self.position
-        assignment = self._assignment(first=False)
-        if isinstance(assignment, Assignment) and assignment.value.source.startswith("("):
-            end = self.position
-            self.read_again(start, end)
-            parts = self.scan_alone(assignment.written, start, BRACE)
-            self.position = end
-            return Word(parts, assignment.written)
-        self._not_read(start)
-        return None
-
-    def _not_read(self, start: int) -> None:
-        """Go back to `start`: what was read there is something else."""
-        self.read_again(start, self.position)
-        self.position = start
-
-    def _text_or_list(self, literal: ArrayLiteral) -> Word | ArrayLiteral:
-        """Return the array literal, or a word if text follows it: bash takes `a=(1 2)x` as text."""
-        start = self.position - len(literal.source)
-        rest = self.read_word()
-        if rest is None:
-            return literal
-        end = self.position
-        self.read_again(start, end)
-        parts = self.scan_alone(literal.written, start, BRACE)
-        self.position = end
-        return Word((*parts, *rest.parts), literal.written + rest.source)
-
-    def _array_literal(self) -> ArrayLiteral:
-        try:
-            return self._read_array_literal()
-        except ShellSyntaxError as error:
-            if error.is_quote:  # bash continues behind the list
-                error.status, error.is_quote = 1, False
-                if not error.message.endswith("`)'"):
-                    error.follow_up = self.unexpected_end()
-            raise
-
-    def _read_array_literal(self) -> ArrayLiteral:
-        opened = self.position
-        self.position += 1
-        elements: list[ArrayElement] = []
-        while True:
-            self.skip_newlines()
-            if self.position >= len(self.text):
-                raise self._array_error(self.unclosed(")", opened))
-            if self.text[self.position] == ")":
-                self.position += 1
-                return ArrayLiteral(tuple(elements), self.text[opened : self.position])
-            if self.text[self.position] == "[":
-                elements.append(self._bracketed_element())
-                continue
-            word = self.read_word()
-            if word is None:
-                raise self._array_error(self.unexpected(self.token()))
-            elements.append(ArrayElement(word))
-
-    def _array_error(self, error: ShellSyntaxError) -> ShellSyntaxError:
-        """Mark an error in the list of an array, for which bash's status is 1."""
-        error.status = 1
-        error.in_array = True
-        return error
-
-    def _bracketed_element(self) -> ArrayElement:
-        """Read an element that begins with a bracket: `[key]=value`, or a word."""
-        subscript = self.read_subscript()
-        operator = self.text[self.position : self.position + 2]
-        if operator[:1] != "=" and operator != "+=":
-            rest = self.read_word() or Word((), "")
-            return ArrayElement(
-                Word(
-                    (Literal("["), *subscript.parts, Literal("]"), *rest.parts),
-                    f"[{subscript.source}]{rest.source}",
-                )
-            )
-        append = operator == "+="
-        self.position += 2 if append else 1
-        return ArrayElement(self.read_word() or Word((), ""), subscript, append)
-
-    def _redirection(self) -> Redirection | None:
-        text, start = self.text, self.position
-        match = _REDIRECTION.match(text, start, start + _LONGEST_MATCHED)
-        if match is None:
-            return None
-        number, variable, operator = match.groups()
-        if operator[0] == "&" and (number or variable):
-            return None  # `2&>1` is the word 2 and a redirection of both streams
-        line = self.line_at(start)
-        self.position = match.end()
-        self.skip_blanks()
-        if operator in ("<<", "<<-"):
-            word = self.read_word()
-            if word is None:
-                raise self.unexpected(self.token() or "newline")
-            delimiter, quoted = _delimiter(word.source)
-            if len(self.pending) >= MAX_HERE_DOCUMENTS:
-                raise self.error("maximum here-document count exceeded")
-            document = HereDocument(delimiter, quoted)
-            self.pending.append((document, operator == "<<-"))
-            return Redirection(operator, document, int(number) if number else None, variable, line)
-        # `>&-` is one token, whatever follows
-        if operator in (">&", "<&") and self.text.startswith("-", self.position):
-            self.position += 1
-            return Redirection(
-                operator,
-                Word((Literal("-"),), "-"),
-                int(number) if number else None,
-                variable,
-                line,
-            )
-        target = self.read_word()
-        if target is None:
-            raise self.unexpected(self.token() or "newline")
-        if number and len(number) > 9:
-            raise self.unexpected(operator)
-        if (
-            target.source.isdigit()
-            and operator not in (">&", "<&")
-            and self.text[self.position : self.position + 1] in ("<", ">")
-        ):
-            # a number right before an operator is a token of its own
-            raise self.unexpected(target.source)
-        return Redirection(operator, target, int(number) if number else None, variable, line)
-
-    def finish_here_document(self, document: HereDocument, body: str, start: int) -> None:
-        ends, self._alias_ends = self._alias_ends, []  # places in another text
-        super().finish_here_document(document, body, start)
-        self._alias_ends = ends
-
-    # substitutions
-
-    def parse_substitution(self, opened_at: int) -> Command | None:
-        self.enter()
-        pending, self.pending = self.pending, []
-        inside, self.in_substitution = self.in_substitution, True
-        try:
-            body = self._substituted(opened_at)
-        finally:
-            self.in_substitution = inside
-        self.left_open = tuple([document for document, _ in self.pending]) if self.pending else ()
-        self.pending = pending + self.pending
-        self.nesting -= 1
-        return body
-
-    def _substituted(self, opened_at: int) -> Command | None:
-        self.skip_to_command()
-        body = None
-        if self.text[self.position : self.position + 1] != ")":
-            if self.position >= len(self.text):
-                raise self.unclosed(")", opened_at, at_end=True)
-            try:
-                body = self.command_list(until_newline=False)
-            except ShellSyntaxError as error:
-                if error.message.endswith("unexpected end of file"):
-                    raise self.unclosed(")", opened_at, at_end=True) from None
-                if error.follow_up is not None:
-                    error.follow_up = self.unclosed(")", opened_at, at_end=True)
-                elif not error.is_quote:
-                    error.in_substitution = True
-                raise
-        self.skip_newlines()
-        if self.position >= len(self.text):
-            raise self.unclosed(")", opened_at, at_end=True)
-        if self.text[self.position] != ")":
-            unexpected = self.unexpected(self.token())
-            unexpected.in_substitution = True
-            raise unexpected
-        self.position += 1
-        return body
+    def read_here_documents(self) -> None:
+        _redirections().read_here_documents(self)
 
     def parse_text(self, text: str, first_line: int) -> Command | None:
         inner = Parser(text, first_line=first_line, extglob=self.extglob, aliases=self.aliases)
@@ -795,45 +529,23 @@ class Parser(WordReader):
             return None
         return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
 
-    # aliases
+    def _assignment(self, *, first: bool) -> Assignment | Word | None:
+        """Read an assignment, or a word as `test[ -f x ]`; None if there is none here."""
+        match = _ASSIGNMENT.match(self.text, self.position, self.position + _LONGEST_MATCHED)
+        read: Assignment | Word | None = (
+            None if match is None else _assignments().read_assignment(self, match, first=first)
+        )
+        return read
+
+    def _list_as_text(self) -> Word | None:
+        """Read a word like `x=(1 + 2)*3`; return None, and read nothing, for any other."""
+        match = _ASSIGNMENT.match(self.text, self.position, self.position + _LONGEST_MATCHED)
+        word: Word | None = None if match is None else _assignments().list_as_text(self, match)
+        return word
 
     def _expand_alias(self) -> bool:
         """Replace the alias name at the cursor by its text; return whether there was one."""
-        if not self.aliases:
-            return False
-        end = self.position + _LONGEST_MATCHED
-        match = _FD_WORD.match(self.text, self.position, end)
-        if match is None or match[0] not in self.aliases:
-            return False
-        name, start, end = match[0], self.position, match.end()
-        self._alias_ends = [(stop, used) for stop, used in self._alias_ends if stop > start]
-        if any(used == name for _, used in self._alias_ends):
-            return False
-        value = self.aliases[name]
-        # as in bash a blank follows, lest the last word of it becomes the number of a redirection
-        blank = " " if self.text[end : end + 1] in ("<", ">") else ""
-        growth = len(value) + len(blank) - (end - start)
-        self.text = self.text[:start] + value + blank + self.text[end:]
-        self.alias_texts = [
-            (first, stop + growth if start < stop else stop) for first, stop in self.alias_texts
-        ]
-        if "\n" in value:
-            self.alias_texts.append((start, start + len(value)))
-        self._alias_ends = [(stop + growth, used) for stop, used in self._alias_ends]
-        self._alias_ends.append((start + len(value), name))
-        if len(self._alias_ends) > 200:
-            raise self.error("alias expansion is too deep")
-        self.skip_blanks()
-        return True
-
-    def _after_blank_alias(self) -> bool:
-        """Whether an alias whose text ends in a blank ends right before the next word."""
-        saved = self.position
-        self.skip_blanks()
-        return any(
-            saved <= stop <= self.position and self.text[stop - 1 : stop] in (" ", "\t")
-            for stop, _ in self._alias_ends
-        )
+        return bool(self.aliases) and _aliases().expand_alias(self)
 
 
 def match_known(text: str, position: int) -> re.Match[str] | None:
@@ -880,14 +592,6 @@ def _read_known_command(source: str, line: int, key: str | None = None) -> Simpl
 _known_commands = lru_cache(maxsize=1024)(_read_known_command)
 
 
-def _has_blanks(word: Word) -> bool:
-    """Whether a word has unquoted blanks."""
-    return any(
-        isinstance(part, Literal) and any(blank in part.text for blank in " \t\n")
-        for part in word.parts
-    )
-
-
 @lru_cache(maxsize=None)
 def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
     """Return what reads the compound command of a reserved word; None if it begins none."""
@@ -895,43 +599,12 @@ def _reader_of(word: str) -> Callable[[Parser, int], Command] | None:
         from agentsandbox.shell.syntax.conditions import read_condition
 
         return read_condition
-    from agentsandbox.shell.syntax.compounds import READERS
-
-    return READERS.get(word)
-
-
-def _delimiter(source: str) -> tuple[str, bool]:
-    """Return the line that ends a here-document, from the word behind `<<`, and whether any of it
-    was quoted.
-
-    Expansions are text in a delimiter, and quotes inside their parentheses do not count.
-    """
-    quoted = False
-
-    def unquote(match: re.Match[str]) -> str:
-        nonlocal quoted
-        escaped, single, double, ansi, expansion = match.groups()
-        if escaped == "\n":
-            return ""
-        if expansion is not None:
-            return expansion
-        quoted = True
-        if ansi is not None:
-            return decode_ansi_c(ansi)
-        if double is not None:
-            return _ESCAPED.sub(r"\1", double)
-        return single if single is not None else escaped
-
-    return _DELIMITER.sub(unquote, source), quoted
+    reader: Callable[[Parser, int], Command] | None = _compounds().READERS.get(word)
+    return reader
 
 
 _TIME_OPTION = lazily(r"(?:-p|--)(?=[ \t\n;]|\Z)[ \t]*")
 """Options of `time`: bash takes the end of options for -p too."""
-_DELIMITER = lazily(
-    r"""(?s)\\(.)|'([^']*)'|\$?"((?:[^"\\]|\\.)*)"|\$'((?:[^'\\]|\\.)*)'"""
-    r"""|(\$\((?:[^()]|\([^()]*\))*\)|\$\{[^{}]*+\}|`[^`]*`)"""
-)
-_ESCAPED = lazily(r'\\([$`"\\])')
 
 
 def read_arithmetic(text: str) -> tuple[Part, ...]:
