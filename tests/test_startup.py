@@ -4,13 +4,18 @@ not before.
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentsandbox.commands import module_of, names
+from agentsandbox.kernel import expressions
+from agentsandbox.shell.syntax import words
 
 ROOT = Path(__file__).parents[1]
 
@@ -115,9 +120,10 @@ FIVE_TOOLS = "printf 'b\\na\\nb\\n' | sort | uniq -c | sed s/a/x/ | awk '{print 
 
 def test_a_pipeline_loads_what_its_tools_do_and_nothing_for_what_they_could_do() -> None:
     loaded = executing(FIVE_TOOLS)
-    assert not loaded & (HEAVY | {"weakref", "greenlet", "contextvars"})
-    assert len(ours(loaded)) <= 127
-    assert source_bytes(loaded) <= 1_200_000
+    assert not loaded & (HEAVY | {"weakref", "greenlet", "contextvars", "math"})
+    assert not loaded & {"re", "enum", "functools", "collections", "operator", "types"}
+    assert len(ours(loaded)) <= 110
+    assert source_bytes(loaded) <= 1_000_000
     assert not loaded & {
         f"agentsandbox.{name}"
         for name in (
@@ -143,6 +149,19 @@ def test_a_pipeline_loads_what_its_tools_do_and_nothing_for_what_they_could_do()
             "shell.syntax.compound_nodes",
         )
     }  # fmt: skip
+
+
+def test_the_flags_of_expressions_are_those_of_re() -> None:
+    assert (expressions.IGNORE_CASE, expressions.MULTILINE) == (re.IGNORECASE, re.MULTILINE)
+    assert (expressions.DOTALL, expressions.ASCII) == (re.DOTALL, re.ASCII)
+
+
+@given(st.sampled_from(sorted(words._STOPS)), st.text("ab$`\\\"'}/:<>[] \t\n|&;()?*+@!{é"))
+def test_the_first_texts_are_split_as_by_the_expressions(mode: int, text: str) -> None:
+    for start in range(len(text) + 1):
+        found = words._RUN[mode].match(text, start, start + 5)
+        first = words._FIRST_RUN[mode].match(text, start, start + 5)
+        assert (found and (found[0], found.end())) == (first and (first[0], first.end()))
 
 
 def test_a_first_script_loads_nothing_heavy_and_no_command() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.lines import line_blocks, shown_name, split_lines
 from agentsandbox.contract.command import Arguments, CommandContext, command, describe_os_error
@@ -12,6 +10,7 @@ from agentsandbox.errors import CommandError, UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
     from agentsandbox.kernel.streams import ByteReader, ByteWriter
@@ -90,6 +89,8 @@ class _Compared:
         fields, chars, width, fold = self.fields, self.chars, self.width, self.fold
         if self.is_whole():
             return None
+        import re
+
         skip = re.compile(
             rb"(?>(?:[ \t\n]*+[^ \t\n]++){%d}|.*)" % min(fields, 2**31), re.DOTALL
         ).match
@@ -139,6 +140,8 @@ class _Compared:
                     stop,
                 )
             pattern += b")"
+        import re
+
         return re.compile(pattern)
 
 

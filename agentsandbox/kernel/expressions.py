@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     import re
     from typing import Any
 
+IGNORE_CASE, MULTILINE, DOTALL, ASCII = 2, 8, 16, 256
+"""Flags of `re`, for modules that are loaded before any expression is used: importing `re` takes a
+process as long as forty modules of this package."""
+
 _METHODS = "match", "search", "fullmatch", "findall", "finditer", "sub", "subn", "split"
 
 

@@ -112,9 +112,7 @@ def _updated(compiler: Expressions, target: Target, operator: str, value: str) -
         position = compiler.temporary()
         left = f"num(rt.field_at(({position} := {compiler.number(target.number)})))"
         return f"rt.set_field({compiler.arithmetic(operator, left, value)}, {position})"
-    return assigned(
-        compiler, target, compiler.arithmetic(operator, compiler.number(target), value)
-    )
+    return assigned(compiler, target, compiler.arithmetic(operator, compiler.number(target), value))
 
 
 def step_value(compiler: Expressions, node: nodes.Step) -> str:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.commands.awk.modes import DEFAULT, NON_DECIMAL, POSIX, TRADITIONAL
 from agentsandbox.commands.awk.program import run_program
 from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.contract.usage import OptionParser
 from agentsandbox.errors import CommandError, UsageError
-from agentsandbox.kernel.expressions import lazily
+from agentsandbox.kernel.expressions import DOTALL, lazily
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -47,7 +45,7 @@ _REFUSED_NAMES = (
 ).split()
 _UNKNOWN = lazily(
     r"(?:invalid option -- '(?P<letter>.)'|unrecognized option '--(?P<name>[a-z-]+)(?:=.*)?')$",
-    re.DOTALL,
+    DOTALL,
 )
 _NO_ARGUMENT = lazily(
     r"option (?:'--(?P<name>[a-z-]+)' requires an argument|requires an argument -- '(?P<letter>.)')"

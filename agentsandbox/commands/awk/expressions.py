@@ -10,8 +10,6 @@ fields, the runtime keeps them (`rt.field`).
 
 from __future__ import annotations
 
-from math import copysign
-
 from agentsandbox.commands.awk import nodes
 from agentsandbox.commands.awk.scopes import SPECIAL_ARRAYS, SPECIAL_NAMES
 from agentsandbox.commands.awk.tokens import AwkSyntaxError, place_of, spelled
@@ -706,5 +704,7 @@ class Expressions:
 def _float(number: float) -> str:
     if number - number == 0.0:
         return repr(number)
+    from math import copysign  # of what is no number, only this tells the sign
+
     name = "NAN" if number != number else "INF"
     return f"(-{name})" if copysign(1.0, number) < 0 else name

@@ -7,8 +7,6 @@ that returns them by name. A program gets those of the modules of which it uses 
 
 from __future__ import annotations
 
-import math
-
 from agentsandbox.commands.awk.values import (
     UNASSIGNED,
     UNSET,
@@ -117,8 +115,8 @@ def fatal(message: str) -> object:
 _FIXED: dict[str, Any] = {
     "__builtins__": {}, "float": float, "int": int, "str": str, "list": list, "len": len,
     "zip": zip, "ValueError": ValueError, "UNASSIGNED": UNASSIGNED, "UNSET": UNSET,
-    "Typed": Typed, "INF": math.inf, "NAN": math.nan, "AwkExit": AwkExit, "AwkNext": AwkNext,
-    "AwkNextFile": AwkNextFile, "fatal": fatal,
+    "Typed": Typed, "INF": float("inf"), "NAN": float("nan"), "AwkExit": AwkExit,
+    "AwkNext": AwkNext, "AwkNextFile": AwkNextFile, "fatal": fatal,
 }  # fmt: skip
 """The global names that are the same for all programs."""
 GROUPS = {

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from functools import lru_cache
-
 from agentsandbox.commands.awk.codegen import Compiled, compile_program
 from agentsandbox.commands.awk.lexer import unescape
 from agentsandbox.commands.awk.modes import Mode
@@ -13,7 +10,8 @@ from agentsandbox.commands.awk.runtime import Runtime
 from agentsandbox.commands.awk.tokens import AwkSyntaxError, Source, internal, place_of
 from agentsandbox.commands.awk.values import AwkFatal, AwkNext, AwkNextFile
 from agentsandbox.errors import CommandError, LimitReached, PipeClosed, Unwind
-from agentsandbox.kernel.expressions import lazily
+from agentsandbox.kernel.caching import lru_cache
+from agentsandbox.kernel.expressions import ASCII, lazily
 from agentsandbox.kernel.streams import bytewise, encode
 
 TYPE_CHECKING = False
@@ -29,7 +27,9 @@ _LONGEST_KEPT = 16_384
 _BETWEEN_FILES = ("command line argument", "escape sequence", "no hex digits")
 """How warnings about operands begin: they name the line that ran last before the file."""
 _VARIABLE = r"(?:[A-Za-z_][A-Za-z0-9_]*::)?[A-Za-z_][A-Za-z0-9_]*"
-_NAME = lazily(_VARIABLE, re.ASCII)
+_NAME = lazily(_VARIABLE, ASCII)
+_SHOWN = lazily(r".*:\d+: |error: function")
+_ONE_COLON = lazily(r"[A-Za-z_]\w*:(?!:[A-Za-z_])", ASCII)
 _ASSIGNMENT = lazily(rf"({_VARIABLE})=")
 _PROCINFO = {
     "version": "5.2.1",
@@ -73,7 +73,7 @@ def _compile(task: _Task) -> tuple[Compiled, tuple[str, ...]]:
         return compiled, (*warnings, *compiled.warnings)
     except AwkSyntaxError as error:
         lines = list(error.lines)
-        if not re.match(r".*:\d+: |error: function", lines[0]):
+        if not _SHOWN.match(lines[0]):
             lines[0] = f"{sources[0].name}:1: {lines[0]}"
         status = 2 if ": fatal: " in lines[0] else 1
         raise _FailedError([*warnings, *lines], status) from None
@@ -149,7 +149,7 @@ def run_program(
 
 def _split_assignment(word: str) -> tuple[str, str]:
     name, _, value = word.partition("=")
-    if re.match("[A-Za-z_]\\w*:(?!:[A-Za-z_])", name, re.ASCII):
+    if _ONE_COLON.match(name):
         message = f"error: identifier {name}: namespace separator is two colons, not one"
         raise CommandError(message, 1)
     name = name.removeprefix("awk::")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import errno
-from operator import length_hint
-from types import FunctionType
 
 from agentsandbox.commands.awk.fields import Fields
 from agentsandbox.commands.awk.functions import conversions, namespace
@@ -31,6 +29,9 @@ if TYPE_CHECKING:
     from agentsandbox.commands.awk.modes import Mode
     from agentsandbox.commands.awk.values import Value
     from agentsandbox.contract.command import CommandContext
+
+_Function: Any = type(lambda: None)
+"""`types.FunctionType`; importing `types` takes a fresh process a while."""
 
 _SPLITTING = frozenset(("FS", "FPAT", "FIELDWIDTHS", "IGNORECASE"))
 
@@ -104,7 +105,7 @@ class Runtime(Fields):
         if "rt.channels" in compiled.source:
             self.use_channels()
         self.names = namespace(self, compiled.functions)
-        FunctionType(compiled.code, self.names)(self)
+        _Function(compiled.code, self.names)(self)
 
     def use_channels(self) -> Channels:
         """Return the files and pipes, made when first needed."""
@@ -150,7 +151,12 @@ class Runtime(Fields):
 
     def current_number(self) -> int:
         """Return FNR, also if the program does not use it."""
-        return int(self._block_start) + self._block_size - length_hint(self.records)
+        return int(self._block_start) + self._block_size - self._left()
+
+    def _left(self) -> int:
+        """Return how many records of the block are not read yet."""
+        left: int = self.records.__length_hint__()  # type: ignore[attr-defined]
+        return left
 
     # special variables
 
@@ -216,7 +222,7 @@ class Runtime(Fields):
         ):
             # while commands are written to, gawk keeps its own output until they have ended
             self.flush_output()
-        if length_hint(self.records):
+        if self._left():
             return True  # BEGIN has read a part of them
         while True:
             if self._reader is None and not self._open_next():
@@ -353,7 +359,7 @@ class Runtime(Fields):
 
     def skip_file(self) -> None:
         """`nextfile`."""
-        rest = length_hint(self.records)
+        rest = self._left()
         self._block_size -= rest
         self.records = iter(())
         self._skipping = True

@@ -6,9 +6,7 @@ A variable that was never set is `UNSET`: 0 and "" at once.
 
 from __future__ import annotations
 
-import re
-
-from agentsandbox.kernel.expressions import lazily
+from agentsandbox.kernel.expressions import ASCII, lazily
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -114,10 +112,10 @@ class Array(dict[str, "Value | Array"]):
         return None
 
 
-_PREFIX = lazily(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", re.ASCII)
+_PREFIX = lazily(r"[ \t\n\r\f\v]*([+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)", ASCII)
 _WHOLE = lazily(
     r"[ \t\n\r\f\v]*+[+-]?+(?:[0-9]++\.?+[0-9]*+|\.[0-9]++)(?:[eE][+-]?+[0-9]++)?+[ \t\n\r\f\v]*+",
-    re.ASCII,
+    ASCII,
 )
 _SPECIAL = {
     "+inf": float("inf"),

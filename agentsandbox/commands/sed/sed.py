@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from agentsandbox.commands._text.lines import short_blocks
 from agentsandbox.commands.sed.blocks import compile_blocks
 from agentsandbox.commands.sed.files import Files
@@ -14,6 +12,7 @@ from agentsandbox.contract.command import Arguments, CommandContext, command, de
 from agentsandbox.contract.manners import Manners
 from agentsandbox.contract.usage import OptionParser
 from agentsandbox.errors import UsageError
+from agentsandbox.kernel.caching import lru_cache
 from agentsandbox.kernel.streams import bytewise, decode, encode
 
 TYPE_CHECKING = False

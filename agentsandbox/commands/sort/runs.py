@@ -16,7 +16,6 @@ them by values.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
 from itertools import repeat
 
 TYPE_CHECKING = False
@@ -120,7 +119,8 @@ class LineSorter(Sorter):
         self, budget: Budget, size: int, end: Any, *, reverse: bool = False, unique: bool = False
     ) -> None:
         super().__init__(budget, size, end, reverse=reverse, unique=unique)
-        self._counts: Counter[Any] = Counter()
+        self._counts: dict[Any, int] = {}
+        """How often the lines occur that are counted."""
 
     def _close(self, run: list[Any]) -> None:
         if self._unique:
@@ -129,10 +129,17 @@ class LineSorter(Sorter):
                 self._waiting = run + self._waiting
                 return
         elif len(self._counts) < self._size and _is_repetitive(run):
-            self._counts.update(run)
+            self._count(run)
             return
         run.sort()
         self._pack(run, run)
+
+    def _count(self, lines: list[Any]) -> None:
+        from collections import Counter
+
+        counts = self._counts
+        for line, times in Counter(lines).items():
+            counts[line] = counts.get(line, 0) + times
 
     def pieces(self) -> Iterator[list[Any]]:
         """Yield all lines in order, in pieces; the sorter is empty afterwards."""
@@ -141,7 +148,7 @@ class LineSorter(Sorter):
         if self._unique:
             waiting = list(dict.fromkeys(waiting))
         elif _is_repetitive(waiting):
-            self._counts.update(waiting)
+            self._count(waiting)
             waiting = []
         waiting.sort()
         if self._runs:

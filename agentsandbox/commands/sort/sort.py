@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 
 from agentsandbox.commands._suites import COREUTILS
 from agentsandbox.commands._text.lines import is_regular, line_blocks, shown_name
@@ -13,6 +12,7 @@ from agentsandbox.contract.command import Arguments, CommandContext, command
 from agentsandbox.contract.manners import Manners
 from agentsandbox.errors import CommandError
 from agentsandbox.kernel.accounts import LARGE
+from agentsandbox.kernel.expressions import lazily
 from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
@@ -107,9 +107,12 @@ def _parse_key(text: str) -> SortKey:
     return parse_key(text)
 
 
+_SIZE = lazily("[0-9]+[%bkKmMgGtTPEZY]?")
+
+
 def _check_size(text: str) -> None:
     """Check the value of -S, which has no effect on a sort in memory."""
-    if not re.fullmatch("[0-9]+[%bkKmMgGtTPEZY]?", text):
+    if not _SIZE.fullmatch(text):
         raise CommandError(f"invalid -S argument '{text}'", 2)
 
 

@@ -12,14 +12,14 @@ and compiled only if somebody searches with `re`.
 
 from __future__ import annotations
 
-import re
-
 from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.caching import cache_short, compile_pattern
+from agentsandbox.kernel.expressions import ASCII, IGNORE_CASE, MULTILINE
 from agentsandbox.kernel.regexps.limits import MAX_LENGTH, MAX_PLACES, UNBOUNDED, RegexError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable, Iterator
     from typing import Any
 
@@ -163,7 +163,7 @@ class PosixRegex(Regex):
         self._tree = tree
         self._multiline = multiline or newline_safe
         self._newline_safe = newline_safe
-        self._flags = re.MULTILINE if self._multiline else 0
+        self._flags = MULTILINE if self._multiline else 0
         self._ascii: re.Pattern[str] | None = None
         self._lines: re.Pattern[str] | None = None
         self._collect: Callable[[str], list[str]] | None = None
@@ -212,7 +212,7 @@ class PosixRegex(Regex):
         self.shortest, self.longest = root.low, root.high
         self.plain = self.literal = literal_text(root)
         if tree.ignore_case:
-            self._flags |= re.IGNORECASE
+            self._flags |= IGNORE_CASE
             self.literal = None
             self.alternatives, self.required, self.prefix = [], "", ""
         else:
@@ -234,6 +234,8 @@ class PosixRegex(Regex):
 
     def _source(self, *, ascii_only: bool) -> str:
         if self._tree is None:
+            import re
+
             return re.escape(self.pattern_source)
         from agentsandbox.kernel.regexps.translate import translate
 
@@ -245,10 +247,12 @@ class PosixRegex(Regex):
         )
 
     def _compile(self, *, ascii_only: bool) -> re.Pattern[str]:
+        import re
+
         ascii_only = ascii_only or self.bytewise
         try:
             pattern = compile_pattern(
-                self._source(ascii_only=ascii_only), self._flags | (re.ASCII if ascii_only else 0)
+                self._source(ascii_only=ascii_only), self._flags | (ASCII if ascii_only else 0)
             )
         except (re.error, OverflowError, RecursionError, MemoryError):
             raise RegexError("Regular expression too big") from None
@@ -290,8 +294,7 @@ class PosixRegex(Regex):
 
                 sources = prefixed_sources(tree.root, lowered=tree.ignore_case)
             self._prefixed = [
-                compile_pattern(f"(?:{source})[^\n]*", re.MULTILINE | re.ASCII)
-                for source in sources
+                compile_pattern(f"(?:{source})[^\n]*", MULTILINE | ASCII) for source in sources
             ]
         return self._prefixed
 

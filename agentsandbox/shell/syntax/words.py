@@ -59,17 +59,61 @@ if TYPE_CHECKING:
     import re
     from types import ModuleType
 
-_RUN = {
-    WORD: lazily(r"[^ \t\n|&;()<>$`\\\"'?*+@!]+"),
-    QUOTED: lazily(r"[^$`\\\"]+"),
-    BRACE: lazily(r"[^$`\\\"'}/:<>]+"),
-    BRACE_Q: lazily(r"[^$`\\\"'}/:]+"),
-    BRACE_H: lazily(r"[^$`\\\"'}/:]+"),
-    HERE: lazily(r"[^$`\\]+"),
-    SUBSCRIPT: lazily(r"[^$`\\\"'\[\]]+"),
-    ARITHMETIC: lazily(r"[^$`\\\"]+"),
-    INNER: lazily(r"[^$`\\\"]+"),
+_STOPS = {
+    WORD: " \t\n|&;()<>$`\\\"'?*+@!",
+    QUOTED: '$`\\"',
+    BRACE: "$`\\\"'}/:<>",
+    BRACE_Q: "$`\\\"'}/:",
+    BRACE_H: "$`\\\"'}/:",
+    HERE: "$`\\",
+    SUBSCRIPT: "$`\\\"'[]",
+    ARITHMETIC: '$`\\"',
+    INNER: '$`\\"',
 }
+"""The characters that may mean something in a mode."""
+
+
+class _FirstRun:
+    """Matches what the expression of a mode in `_RUN` does, in a text that is read without."""
+
+    __slots__ = ("stops",)
+
+    def __init__(self, stops: str) -> None:
+        self.stops = frozenset(stops)
+
+    def match(self, text: str, start: int, limit: int) -> _Run | None:
+        """Return the text from `start` up to a stop; None at one."""
+        stops, end = self.stops, start
+        limit = min(limit, len(text))
+        while end < limit and text[end] not in stops:
+            end += 1
+        return _Run(text[start:end], end) if end > start else None
+
+
+class _Run:
+    """A match of `_FirstRun`: its text is `match[0]`."""
+
+    __slots__ = ("_end", "_text")
+
+    def __init__(self, text: str, end: int) -> None:
+        self._text = text
+        self._end = end
+
+    def __getitem__(self, group: int) -> str:
+        return self._text
+
+    def end(self) -> int:
+        """Return where it ends."""
+        return self._end
+
+
+def _runs(stops: str) -> re.Pattern[str]:
+    return lazily(f"[^{stops.replace(_BACKSLASH, _BACKSLASH * 2).replace(']', _BACKSLASH + ']')}]+")
+
+
+_BACKSLASH = "\\"
+_RUN = {mode: _runs(stops) for mode, stops in _STOPS.items()}
+_FIRST_RUN = {mode: _FirstRun(stops) for mode, stops in _STOPS.items()}
 _BARE_TEXT = r"[^\0- \"$&'();<>\\`|\x7f]++"
 _EXPANSION = (
     r"\$(?:[A-Za-z_][A-Za-z0-9_]*+|[0-9@#?*!$-]|\{[^\0- \"'`$\\{}()<>|&;\x7f]++\}"
@@ -194,7 +238,7 @@ class WordReader(Lexer):
         # long: one branch for each character that means something in a word
         text = self.text
         size = len(text)
-        run = _RUN[mode]
+        run = (_RUN if self.shares else _FIRST_RUN)[mode]
         quoted = mode in ESCAPABLE
         parts: list[Part] = []
         pending: list[str] = []
