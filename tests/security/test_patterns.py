@@ -45,7 +45,7 @@ OPEN = {
     "a fixed text, or a class of characters, around escaped text": (
         "commands/_files/backups.py commands/columns/column.py commands/encodings/bases.py"
         " commands/sqlite3/database.py commands/sqlite3/importing.py commands/tr/tr.py"
-        " shell/expansion/splitting.py commands/dumps/strings.py"
+        " shell/expansion/splitting.py shell/syntax/words.py commands/dumps/strings.py"
         " commands/jq/dates.py commands/tr/sets.py commands/pages/fold.py"
         " commands/_files/names.py commands/make/syntax.py commands/running/parallel_arguments.py"
     ),

@@ -387,7 +387,11 @@ class PosixRegex(Regex):
     def _new_automaton(self) -> Automaton:
         from agentsandbox.kernel.regexps.automaton import Automaton
 
-        return Automaton(self._parsed().root, self._flags, self._multiline, bytewise=self.bytewise)
+        root, flags = self._parsed().root, self._flags
+        try:
+            return Automaton(root, flags, self._multiline, bytewise=self.bytewise)
+        except RegexError:  # nobody expects an error of a pattern that was compiled
+            raise LimitReached("value_bytes", "a regular expression is too big") from None
 
     def _lengthen(self, text: str, found: re.Match[str], budget: Budget | None) -> Match:
         """Return the longest match that begins where `found` begins."""
