@@ -198,7 +198,7 @@ class _CommandLine:
             if word in ("--", "-"):
                 position += 1
                 break
-            if only_long and word[0] == "-" and word[1:] in _LONG_OPTIONS:  # one dash will do
+            if only_long and word[:1] == "-" and word[1:] in _LONG_OPTIONS:  # one dash will do
                 word = f"-{word}"
             if word.startswith("--"):
                 if word == "--posix":
