@@ -86,7 +86,7 @@ def _weigh(source: str, *, sets: bool, comments: bool) -> int:
 
 
 def _copies(match: re.Match[str]) -> int:
-    """Return how many times the package writes what a repeat stands behind."""
+    """Return how often the package writes the atom or group in front of a repeat."""
     if match["repeat"] is not None:
         return 2 if match["repeat"] == "+" else 1
     least, most = int(match["least"][:6]), int((match["most"] or "0")[:6])

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 _BY_EXTENSION = {"py": "python3", "js": "node", "rb": "ruby", "pl": "perl"}
 _LETTERS = lazily(r"(?:-[abefhklmnptuvxBCEHPT]+)?")
-"""What may stand behind the name of a shell: nothing, or options that are one letter each."""
+"""What may follow the name of a shell in a `#!` line: nothing, or options of one letter each."""
 
 
 def read_program(shell: Shell, path: str, full: str) -> bytes:

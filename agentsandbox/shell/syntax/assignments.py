@@ -22,7 +22,7 @@ _CONTINUED_LIST = lazily(r"(?:\\\n)*\(")
 def read_assignment(
     parser: Parser, match: re.Match[str], *, first: bool
 ) -> Assignment | Word | None:
-    """Read an assignment, or a word as `test[ -f x ]`; None if there is none here."""
+    """Read an assignment, or a word like `test[ -f x ]`; return None where neither begins."""
     start = parser.position
     name, operator = match[1].replace("\\\n", ""), match[2]
     subscript: Word | None = None

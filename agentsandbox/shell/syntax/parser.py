@@ -530,7 +530,7 @@ class Parser(WordReader):
         return commands[0] if len(commands) == 1 else CommandList(tuple(commands))
 
     def _assignment(self, *, first: bool) -> Assignment | Word | None:
-        """Read an assignment, or a word as `test[ -f x ]`; None if there is none here."""
+        """Read an assignment, or a word like `test[ -f x ]`; return None where neither begins."""
         match = _ASSIGNMENT.match(self.text, self.position, self.position + _LONGEST_MATCHED)
         read: Assignment | Word | None = (
             None if match is None else _assignments().read_assignment(self, match, first=first)
