@@ -426,12 +426,16 @@ class _Program:
         self.words: list[Callable[[Shell, list[str]], None]] = []
 
     def _compile(self) -> None:
-        """Compile the words at the first run: many commands never run."""
+        """Compile the words at the first run: many commands never run.
+
+        Threads share the command of a text that both run, so the mark comes last.
+        """
         words = self.node.words
-        self.is_compiled = True
-        self.plain = plain_words(words)
-        if self.plain is None:
+        plain = plain_words(words)
+        if plain is None:
             self.words = [WORDS.fields(word) for word in words if isinstance(word, Word)]
+        self.plain = plain
+        self.is_compiled = True
 
     def run(self, shell: Shell) -> int:
         """Expand the words and run the program that PATH finds."""
