@@ -750,9 +750,7 @@ class Sandbox:
         shell = getattr(self, "_shell", None)  # without one if the options were refused
         if shell is None or self._is_disposed or is_finalizing():
             return
-        scheduler = shell.machine.scheduler
-        if scheduler.processes or scheduler.elsewhere:
-            scheduler.kill_all()
+        shell.machine.scheduler.close()
 
     def __reduce__(self) -> str:
         raise TypeError(

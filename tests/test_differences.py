@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -42,10 +42,8 @@ def test_every_difference_on_purpose_has_a_script() -> None:
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_it_says_its_id(name: str) -> None:
     limits = Limits(timeout=0.5 if name == "D-limit" else 30)
-    with Sandbox(limits=limits, sudo=name == "D-sudo") as sandbox:
-        other = threading.Thread(target=lambda: sandbox.execute("sleep 60 &"))
-        other.start()
-        other.join(10)
+    with Sandbox(limits=limits, sudo=name == "D-sudo") as sandbox, ThreadPoolExecutor(1) as pool:
+        pool.submit(sandbox.execute, "sleep 60 &").result()
         assert f"({name})" in sandbox.execute(SCRIPTS[name]).stderr
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import threading
+from concurrent.futures import ThreadPoolExecutor
 from time import monotonic
 
 import pytest
@@ -106,16 +107,41 @@ def test_eight_threads_queue_on_one_sandbox() -> None:
 
 
 def test_a_job_of_another_thread_waits_for_a_call_from_there() -> None:
-    with Sandbox() as sandbox:
-        starter = threading.Thread(
-            target=lambda: sandbox.execute("(sleep 0.01; echo late > f) & p=$!")
-        )
-        starter.start()
-        starter.join(10)
+    with Sandbox() as sandbox, ThreadPoolExecutor(1) as pool:
+        pool.submit(sandbox.execute, "(sleep 0.01; echo late > f) & p=$!").result()
         for waiting in ("wait", "wait -n", "wait $p", "wait %1"):
             result = sandbox.execute(f"{waiting}; echo $?", timeout=5)
             assert (result.stdout, result.limit) == ("127\n", None)
             assert "goes on only in the thread that started it (D-threads)" in result.stderr
+        assert pool.submit(sandbox.execute, "wait; cat f").result().stdout == "late\n"
+
+
+def test_jobs_end_with_the_thread_that_started_them() -> None:
+    """The system gives the number of a thread to the next one: that must not continue them."""
+    numbers, seen = [], []
+
+    def work(script: str) -> None:
+        numbers.append(threading.get_ident())
+        seen.append(sandbox.execute(script, timeout=5))
+
+    with Sandbox() as sandbox:
+        for script in (
+            "(trap 'echo trapped > f' EXIT; sleep 30) & p=$!; sleep 40 & exec 3< <(sleep 50)",
+            "wait $p; echo $?; wait; jobs; echo $?",
+            "sleep 60 & mkfifo q; cat q & echo started",
+            "wait; cat <&3; echo $?",
+        ):
+            thread = threading.Thread(target=work, args=(script,))
+            thread.start()
+            thread.join(10)
+        assert [(each.stdout, each.stderr, each.limit) for each in seen] == [
+            ("", "", None),
+            ("137\n0\n", "", None),
+            ("started\n", "", None),
+            ("0\n", "", None),
+        ]
+        assert sandbox.execute("echo alive | cat; ls").stdout == "alive\nq\n"
+    assert len(set(numbers)) < len(numbers), "no number was given twice: the test shows nothing"
 
 
 @pytest.mark.parametrize("jobs", ["detach", "wait", "kill"])

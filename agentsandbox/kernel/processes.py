@@ -24,7 +24,7 @@ error of ours) is kept in `failure` and raised in the first process.
 
 from __future__ import annotations
 
-from _thread import TIMEOUT_MAX, allocate_lock, get_ident
+from _thread import TIMEOUT_MAX, allocate_lock
 from time import monotonic
 
 from agentsandbox.errors import Exit, Interrupted, Killed, LimitReached, PipeClosed
@@ -33,6 +33,7 @@ from agentsandbox.kernel.budget import FIRST_LEVELS, SLICE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _thread import LockType
+    from _weakref import ref
     from collections.abc import Awaitable, Callable, Mapping
     from typing import Any, TypeVar
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.stacks import Stacks
     from agentsandbox.kernel.streams import SignalHandler, Stream
+    from agentsandbox.kernel.threads import Home
 
     T = TypeVar("T")
 
@@ -73,6 +75,12 @@ DRAIN_SECONDS = 1.0
 MOST_BUSY = 64
 """The largest number of background jobs that still compute after the end of a script."""
 
+_LEFT_BEHIND: set[ref[Home]] = set()
+"""Threads that have processes of closed sandboxes to end."""
+
+_leaving = allocate_lock()
+"""Held while a thread that ends, ends its processes."""
+
 MOST_BLOCKS = 2000
 """How many `finally` blocks of a process that is ended may wait."""
 
@@ -85,9 +93,9 @@ class Process:
     """One thread of control in the sandbox. `status` is None while it runs, then 0 to 255."""
 
     __slots__ = (
-        "_greenlet", "_ready", "_wake", "blocked", "descriptors", "generation", "is_doomed",
-        "is_job", "killed_by", "name", "niceness", "on_signal", "pid", "signals", "status",
-        "stopped", "thread",
+        "_greenlet", "_ready", "_wake", "blocked", "descriptors", "generation", "home",
+        "is_doomed", "is_job", "killed_by", "name", "niceness", "on_signal", "pid", "signals",
+        "status", "stopped",
     )  # fmt: skip
 
     def __init__(self, pid: int, name: str) -> None:
@@ -117,7 +125,8 @@ class Process:
         self._greenlet: greenlet | None = None
         self._ready: Callable[[], bool] | None = None
         self._wake: float | None = None
-        self.thread = get_ident()
+        self.home: ref[Home] | None = None
+        """The thread that it lives in (`threads`); None for the first process."""
 
     def kill(self, signal: int, *, group: bool = False) -> None:
         """Send a signal (with `group` also to its command), which arrives when it runs next."""
@@ -177,8 +186,8 @@ class Scheduler:
     """
 
     __slots__ = (
-        "__weakref__", "_attached", "_drains", "_outside", "_stacks", "_yielded", "budget",
-        "closing", "current",
+        "__weakref__", "_attached", "_drains", "_home", "_outside", "_stacks", "_yielded",
+        "budget", "closing", "current",
         "deferred", "elsewhere", "failure", "gate", "is_running", "last_pid", "main", "pause",
         "processes",
     )  # fmt: skip
@@ -192,7 +201,7 @@ class Scheduler:
         self.processes: list[Process] = []
         self.elsewhere: list[Process] = []
         """Background jobs of other threads. A greenlet cannot leave its thread, so they do not run
-        now."""
+        now, and end with the thread."""
         self.deferred: list[Deferred] = []
         """Work that starts only if all processes wait; `undefer` takes it back."""
         self.failure: BaseException | None = None
@@ -208,6 +217,8 @@ class Scheduler:
         self._yielded = 0.0
         self._stacks: Stacks | None = None
         """Made when the first script nests deeply."""
+        self._home: ref[Home] | None = None
+        """The thread in which the last process was started."""
 
     def new_pid(self) -> int:
         """Return the next process number."""
@@ -227,6 +238,8 @@ class Scheduler:
             main.signals.clear()
         main.status = main._ready = main._wake = main._greenlet = self.failure = None
         self._yielded = budget.began
+        if _LEFT_BEHIND:
+            _end_left_behind()
         if self.deferred:  # what a job has announced is its own; the rest was interrupted
             self.deferred = [
                 each
@@ -237,10 +250,14 @@ class Scheduler:
             from greenlet import getcurrent
 
             main._greenlet = getcurrent()
-            here = get_ident()
-            everyone = [*self.processes, *self.elsewhere]
-            self.processes = [process for process in everyone if process.thread == here]
-            self.elsewhere = [process for process in everyone if process.thread != here]
+            if self.processes or self.elsewhere:
+                from agentsandbox.kernel.threads import home
+
+                here = home().ref
+                with _leaving:
+                    everyone = [*self.processes, *self.elsewhere]
+                    self.processes = [each for each in everyone if each.home is here]
+                    self.elsewhere = [each for each in everyone if each.home is not here]
 
     def end(self) -> None:
         """End the execution: nothing stays on the calling stack."""
@@ -325,9 +342,16 @@ class Scheduler:
     ) -> Process:
         from greenlet import getcurrent, greenlet
 
+        from agentsandbox.kernel.threads import home
+
         if self.main._greenlet is None:
             self.main._greenlet = getcurrent()
         process = Process(self.new_pid() if pid is None else pid, name)
+        here = home()
+        process.home = here.ref
+        if self._home is not here.ref:
+            self._home = here.ref
+            here.let(self)
         process.blocked, process.niceness = starter.blocked, starter.niceness
         process.generation = starter.generation + 1
 
@@ -564,10 +588,13 @@ class Scheduler:
 
     def _startable(self) -> Deferred | None:
         """Return the deferred work that was announced last by a process of this thread."""
-        here = get_ident() if self.elsewhere else 0
+        if not self.elsewhere:
+            return self.deferred[-1] if self.deferred else None
+        from agentsandbox.kernel.threads import home
+
+        here = home().ref
         for deferred in reversed(self.deferred):
-            owner = deferred.owner
-            if not here or owner is self.main or owner.thread == here:
+            if deferred.owner is self.main or deferred.owner.home is here:
                 return deferred
         return None
 
@@ -693,41 +720,86 @@ class Scheduler:
     def kill_all(self, *, jobs: bool = True, elsewhere: bool = True) -> None:
         """End all other processes with their `finally` blocks; background jobs only if `jobs`.
 
-        With `elsewhere` the jobs of other threads end as well, without these blocks.
+        With `elsewhere` the jobs of other threads end as well: their `finally` blocks run when the
+        thread executes something again, or ends.
         """
-        if jobs and elsewhere:
-            for process in self.elsewhere:
-                process.status = 137 if process.status is None else process.status
-            self.elsewhere.clear()
         doomed = [process for process in self.processes if jobs or not process.is_job]
-        if not doomed:
-            return
+        if jobs and elsewhere and self.elsewhere:
+            self._leave_behind()
+        if doomed:
+            self._end(doomed)
+            self.processes = [process for process in self.processes if process not in doomed]
+
+    def close(self) -> None:
+        """End all processes for good, in whatever thread."""
+        if self.processes or self.elsewhere:
+            from agentsandbox.kernel.threads import home
+
+            here = home().ref
+            self.elsewhere += [process for process in self.processes if process.home is not here]
+            self.processes = [process for process in self.processes if process.home is here]
+            self.kill_all()
+
+    def _leave_behind(self) -> None:
+        """Have the jobs of other threads ended by these."""
+        for process in self.elsewhere:
+            process.is_doomed = True
+            process.status = 137 if process.status is None else process.status
+            home = None if process.home is None else process.home()
+            if home is not None and self not in home.left_behind:
+                home.left_behind.append(self)
+                _LEFT_BEHIND.add(home.ref)
+
+    def leave(self, home: ref[Home]) -> None:
+        """End the processes of a thread, which is the running one."""
+        with _leaving:
+            theirs = [each for each in (*self.processes, *self.elsewhere) if each.home is home]
+            if self.is_running:  # in another thread: nothing else may run now
+                for process in theirs:
+                    process.status = 137 if process.status is None else process.status
+                    process._greenlet = None
+            else:
+                self._end(theirs)
+            self.processes = [process for process in self.processes if process not in theirs]
+            self.elsewhere = [process for process in self.elsewhere if process not in theirs]
+
+    def _end(self, doomed: list[Process]) -> None:
+        """End processes of the running thread with their `finally` blocks."""
         from greenlet import GreenletExit, getcurrent
 
         self.main._greenlet = getcurrent()
-        here = get_ident()
         self.closing = True
         for process in doomed:
             process.is_doomed = True
         try:
             for process in doomed:
-                if process.thread == here:
-                    # a `finally` block that waits comes back here; what stayed suspended would
-                    # never be freed
-                    for _ in range(MOST_BLOCKS):
-                        stack = process._greenlet
-                        if stack is None or stack.dead:
-                            break
-                        self.current = process
-                        if not stack:  # it never began
-                            stack.parent = self.main._greenlet
-                        stack.throw(GreenletExit)
+                # a `finally` block that waits comes back here; what stayed suspended would never
+                # be freed
+                for _ in range(MOST_BLOCKS):
+                    stack = process._greenlet
+                    if stack is None or stack.dead:
+                        break
+                    self.current = process
+                    if not stack:  # it never began
+                        stack.parent = self.main._greenlet
+                    stack.throw(GreenletExit)
                 process.status = 137 if process.status is None else process.status
         finally:
             self.closing = False
             self.current = self.main
             self.failure = None
-            self.processes = [process for process in self.processes if process not in doomed]
+
+
+def _end_left_behind() -> None:
+    """End what closed sandboxes left behind in this thread."""
+    from agentsandbox.kernel.threads import home
+
+    here = home()
+    if here.left_behind:
+        here.clear()
+    for each in _LEFT_BEHIND.copy():
+        if each is here.ref or each() is None:
+            _LEFT_BEHIND.discard(each)
 
 
 def _sleep(seconds: float, budget: Budget) -> None:

@@ -246,7 +246,7 @@ class Session:
 
     def close(self) -> None:
         """End all processes and give back what the shell holds."""
-        self.machine.scheduler.kill_all()
+        self.machine.scheduler.close()
         self.shell.finish()
         self.shell.variables.owner = None
 

@@ -18,9 +18,11 @@ import threading
 import tracemalloc
 import weakref
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import trio
+from greenlet import greenlet
 
 from agentsandbox import Limits, Sandbox
 from agentsandbox.errors import SandboxError
@@ -304,6 +306,92 @@ def test_dropped_sandboxes_with_open_jobs_are_collected() -> None:
     for _ in range(3):
         gc.collect()
     assert [number for number, reference in enumerate(references) if reference() is not None] == []
+
+
+def _leave_and_end(sandboxes: list[Sandbox]) -> None:
+    """Drop the sandboxes after their thread has ended."""
+    thread = threading.Thread(target=_fill, args=(sandboxes,))
+    thread.start()
+    thread.join(20)
+    sandboxes.clear()
+
+
+def _leave_and_execute(sandboxes: list[Sandbox]) -> None:
+    """Drop them while their thread waits, which then executes something else."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_fill, sandboxes).result()
+        sandboxes.clear()
+        with Sandbox() as other:
+            assert pool.submit(other.execute, "echo alive").result().stdout == "alive\n"
+            gc.collect()
+            assert _waiting() == 0
+
+
+def _leave_and_close(sandboxes: list[Sandbox]) -> None:
+    """Close them while their thread waits, which then ends."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(_fill, sandboxes).result()
+        while sandboxes:
+            sandboxes.pop().close()
+
+
+def _leave_in_a_loop(sandboxes: list[Sandbox]) -> None:
+    """Execute in the threads of an event loop, drop in the loop."""
+
+    async def work() -> None:
+        for _ in range(3):
+            await asyncio.to_thread(_fill, sandboxes)
+            sandboxes.clear()
+
+    asyncio.run(work())
+
+
+def _execute_and_end(sandboxes: list[Sandbox]) -> None:
+    """Let their thread end while another one executes in them."""
+    begun, ending = threading.Event(), threading.Event()
+
+    def work() -> None:
+        _fill(sandboxes)
+        begun.set()
+        ending.wait(20)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    begun.wait(20)
+    for each in sandboxes:
+        each.execute("echo x; sleep 100 &", on_output=lambda *_: ending.set())
+    thread.join(20)
+    while sandboxes:
+        assert sandboxes.pop().execute("jobs; echo alive").stdout.endswith("alive\n")
+
+
+def _fill(sandboxes: list[Sandbox]) -> None:
+    for script in OPEN_JOBS:
+        sandboxes.append(Sandbox(limits=Limits(timeout=2)))
+        sandboxes[-1].execute(script, timeout=0.05)
+
+
+def _waiting() -> int:
+    """Count the processes that wait in the middle of their work."""
+    return sum(
+        isinstance(each, greenlet) and bool(each) and each.parent is not None
+        for each in gc.get_objects()
+    )
+
+
+# TM-NEXT-5
+@pytest.mark.parametrize(
+    "leave",
+    [_leave_and_end, _leave_and_execute, _leave_and_close, _leave_in_a_loop, _execute_and_end],
+)
+def test_jobs_of_another_thread_are_freed(leave: Callable[[list[Sandbox]], None]) -> None:
+    """Only the thread of a job can end it: it does so when it executes again, or ends."""
+    sandboxes: list[Sandbox] = []
+    gc.collect()
+    before = _waiting()
+    leave(sandboxes)
+    gc.collect()
+    assert _waiting() == before
 
 
 # TM-NEXT-5
