@@ -98,7 +98,7 @@ def call_function(shell: Shell, function: Function, arguments: list[str]) -> int
     budget.depth = depth + 1
     try:
         if shell.traps.handlers:
-            return _trapped_body(shell, function.compiled or _compile_body(function))
+            return _trapped_body(shell, function)
         status = (function.compiled or _compile_body(function))(shell)
         if shell.traps.of_functions:
             _return_trap(shell)
@@ -151,15 +151,15 @@ def _check_nesting(shell: Shell, nest: object, function: Function) -> None:
         raise ExpansionError(f"{function.name}: maximum function nesting level exceeded ({limit})")
 
 
-def _trapped_body(shell: Shell, body: Run) -> int:
+def _trapped_body(shell: Shell, function: Function) -> int:
     """Run the body of a function while traps are set; DEBUG and RETURN need functrace in it."""
-    if "DEBUG" not in shell.traps.handlers:
+    body, line = function.compiled or _compile_body(function), function.node.opening
+    is_traced = "DEBUG" in shell.traps.handlers
+    if not is_traced or shell.options.functrace:
+        if is_traced:
+            before_command(shell, shell.specials.command_text, line)
         status = body(shell)
-        _return_trap(shell)
-        return status
-    if shell.options.functrace:
-        before_command(shell, shell.specials.command_text, shell.line)
-        status = body(shell)
+        shell.line = line
         _return_trap(shell)
         return status
     text = shell.traps.handlers["DEBUG"]

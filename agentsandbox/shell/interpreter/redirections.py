@@ -420,8 +420,10 @@ def _here_string(node: Redirection) -> Apply:
     return apply
 
 
-def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
-    """Compile a compound command with its redirections around it."""
+def redirected(nodes: tuple[Redirection, ...], run: Run, *, in_child: bool = False) -> Run:
+    """Compile a compound command with its redirections around it. `in_child` is for a subshell,
+    which ends where one of them fails: that is a failure of its parent's command only.
+    """
     if not nodes:
         return run
     apply = compile_redirections(nodes)
@@ -429,15 +431,15 @@ def redirected(nodes: tuple[Redirection, ...], run: Run) -> Run:
     gives_input = any(map(_is_input, nodes))
 
     def run_redirected(shell: Shell) -> int:
-        shell.line = line
+        before, shell.line = shell.line, line
         shell.control.input_given = gives_input  # as in bash, until the next such command
         processes = len(shell.descriptors.process_files)
         try:
             table, opened = apply(shell)
         except RedirectionError:
             shell.status = 1
-            if shell.check:
-                command_failed(shell, 1, line)
+            if shell.check and not in_child:
+                command_failed(shell, 1, before)  # the ERR trap is where the last command was
             return 1
         except ExpansionError as error:
             shell.status = expansion_failed(shell, error)

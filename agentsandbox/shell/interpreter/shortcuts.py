@@ -223,10 +223,12 @@ def _return(node: SimpleCommand, general: Run) -> Run | None:
         if not isinstance(word, Word) or not _STATUS.fullmatch(word.source):
             return None
         constant = int(word.source) & 255
+    line = node.line
 
     def run(shell: Shell) -> int:
         if shell.slow or not shell.stack.frames:
             return general(shell)
+        shell.line = line
         if constant is not None:
             shell.status = constant
         raise Return

@@ -92,7 +92,7 @@ def compile_stage(command: Command) -> tuple[Run, Run]:
         body = compile_command(command.body)
         if isinstance(command.body, SimpleCommand):
             body = alone(body)
-        child = telling(redirected(command.redirections, body), command.body)
+        child = telling(redirected(command.redirections, body, in_child=True), command.body)
         return in_subshell(child, command.line, command), child
     run = compile_command(command)
     if isinstance(command, Group):

@@ -86,6 +86,7 @@ class ArithmeticFor(Command):
     """for ((start; condition; step))"""
 
     __slots__ = ("body", "condition", "line", "redirections", "start", "step")
+    has_line = True
 
     def __init__(
         self,
@@ -225,6 +226,7 @@ class Conditional(Command):
     """[[ test ]]"""
 
     __slots__ = ("line", "redirections", "test")
+    has_line = True
 
     def __init__(
         self, test: CondTest, redirections: tuple[Redirection, ...] = (), line: int = 0

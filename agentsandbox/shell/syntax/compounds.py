@@ -106,8 +106,11 @@ def _for_words(parser: Parser, start: int, node: type[For]) -> Command:
         if parser.reserved_word() == "in":
             parser.position += 2
             words = _words_to_line_end(parser)
+    waiting, line = len(parser.unplaced), parser.line_at(start)
     body = _do_body(parser)
-    return node(text, tuple(words) if words is not None else None, body, (), parser.line_at(start))
+    if waiting < len(parser.unplaced):
+        parser.place_redirections(waiting, line)
+    return node(text, tuple(words) if words is not None else None, body, (), line)
 
 
 def _words_to_line_end(parser: Parser) -> list[Word]:
@@ -197,6 +200,7 @@ def read_case(parser: Parser, start: int) -> Command:
         raise parser.unexpected(parser.token())
     parser.position += 2
     clauses: list[CaseClause] = []
+    waiting, line = len(parser.unplaced), parser.line_at(start)
     while True:
         parser.skip_newlines()
         if parser.reserved_word() == "esac":
@@ -207,7 +211,9 @@ def read_case(parser: Parser, start: int) -> Command:
         if not more:
             _expect(parser, "esac")
             break
-    return Case(word, tuple(clauses), (), parser.line_at(start))
+    if waiting < len(parser.unplaced):
+        parser.place_redirections(waiting, line)
+    return Case(word, tuple(clauses), (), line)
 
 
 def _case_clause(parser: Parser) -> tuple[CaseClause, bool]:
@@ -286,9 +292,13 @@ def read_parenthesis(parser: Parser) -> Command:
                 f"syntax error near `{_LAST.findall(line)[-1]}'", end, show_line=True
             )
     parser.position += 1
+    waiting = len(parser.unplaced)
     body = _compound_list(parser)
     _close(parser, ")", start)
-    return Subshell(body, (), parser.line_at(parser.position - 1))
+    subshell = Subshell(body, (), parser.line_at(parser.position - 1))
+    if waiting < len(parser.unplaced):
+        parser.place_redirections(waiting, subshell.line)
+    return subshell
 
 
 def _close(parser: Parser, closer: str, opened_at: int) -> None:
@@ -340,9 +350,15 @@ def define_function(parser: Parser, name: str, body_at: int, start: int) -> Comm
     if not _at_body(parser):
         raise parser.unexpected(parser.token())
     parser.enter()
+    waiting = len(parser.unplaced)
+    if parser.text.startswith("{", parser.position):
+        parser.last_opening = parser.line_at(parser.position)
     body = parser.command()
     parser.nesting -= 1
-    return FunctionDefinition(name, body, line)
+    opening = parser.last_opening or line  # for bash that of the last function inside, if any
+    if waiting < len(parser.unplaced):
+        parser.place_redirections(waiting, opening)
+    return FunctionDefinition(name, body, line, opening)
 
 
 def define_without_name(parser: Parser, source: str, start: int) -> Command:

@@ -187,11 +187,13 @@ def read_process_substitution(parser: Parser) -> ProcessSubstitution:
 def _commands(parser: Parser, opened_at: int) -> Command | None:
     parser.enter()
     pending, parser.pending = parser.pending, []
+    unplaced, parser.unplaced = parser.unplaced, []
     inside, parser.in_substitution = parser.in_substitution, True
     try:
         body = _commands_inside(parser, opened_at)
     finally:
         parser.in_substitution = inside
+        parser.unplaced = unplaced
     parser.left_open = tuple([document for document, _ in parser.pending]) if parser.pending else ()
     parser.pending = pending + parser.pending
     parser.nesting -= 1

@@ -10,9 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-PLACES = frozenset(
-    ("line", "source", "last_line", "outside", "spans", "constant", "fields", "compiled")
-)
+PLACES = frozenset("line source last_line opening outside spans constant fields compiled".split())
 """Attributes that no comparison looks at."""
 UNKNOWN = "\0"
 """For a value that has not been computed; no text of a script holds a NUL."""
@@ -189,6 +187,8 @@ class Command(Node):
     __slots__ = ()
 
     redirections: tuple[Redirection, ...] = ()
+    has_line = False
+    """Whether bash has a line for a compound command while it is redirected."""
 
 
 class ArrayElement(Node):
@@ -359,6 +359,7 @@ class Subshell(Command):
     """( … )"""
 
     __slots__ = ("body", "line", "redirections")
+    has_line = True
 
     def __init__(
         self, body: Command, redirections: tuple[Redirection, ...] = (), line: int = 0
@@ -396,14 +397,16 @@ class FunctionDefinition(Command):
     """name () body; the body is a compound command with its redirections.
 
     compiled  what runs the body, once it was called
+    opening   the line before the first command of the body, and after the last one
     """
 
-    __slots__ = ("body", "compiled", "line", "name")
+    __slots__ = ("body", "compiled", "line", "name", "opening")
 
-    def __init__(self, name: str, body: Command, line: int = 0) -> None:
+    def __init__(self, name: str, body: Command, line: int = 0, opening: int = 0) -> None:
         self.name = name
         self.body = body
         self.line = line
+        self.opening = opening
         self.compiled: Any = None
 
 
@@ -411,6 +414,7 @@ class ArithmeticCommand(Command):
     """(( expression ))"""
 
     __slots__ = ("expression", "line", "redirections")
+    has_line = True
 
     def __init__(
         self, expression: Word, redirections: tuple[Redirection, ...] = (), line: int = 0

@@ -137,6 +137,10 @@ class Parser(WordReader):
         self.aliases = aliases
         """Set only between two complete commands."""
         self.alias_ends: list[tuple[int, str]] = []  # (where the text of an alias ends, its name)
+        self.unplaced: list[Redirection] = []
+        """Redirections of compound commands that wait for their line (`place_redirections`)."""
+        self.last_opening = 0
+        """The line of the last `{` that began the body of a function; 0 if there was none."""
         self._may_assign = "=" in text or "[" in text
         """Whether there may be an assignment in the text, or a subscript."""
         self._searched, self._searched_from, self._opening = "", 0, 0
@@ -174,10 +178,14 @@ class Parser(WordReader):
         if self.position >= len(self.text):
             return None
         try:
-            return self.command_list(until_newline=True)
+            command = self.command_list(until_newline=True)
         finally:
             if self.pending and self.position >= len(self.text):
                 self.read_here_documents()
+        if self.unplaced:
+            at_newline = self.text.endswith("\n", 0, self.position)
+            self.place_redirections(0, self.line_at(self.position - at_newline))
+        return command
 
     def command_list(self, *, until_newline: bool) -> Command:
         """Parse and-or lists with ; & or newlines between them."""
@@ -411,6 +419,18 @@ class Parser(WordReader):
         if self.text.startswith(_REDIRECTION_STARTS, self.position):
             _redirections().add_redirections(self, command)
         return command
+
+    def place_redirections(self, first: int, line: int) -> None:
+        """Give a line to the redirections of compound commands that wait for it, from the number
+        `first` on.
+
+        Most compound commands have no line for bash. While one is redirected, the line is that of
+        what it stands in: of a function's `{`, of the word `for`, `select` or `case`, of the `)`
+        of a subshell; at the top level it is the last line that has been read.
+        """
+        for redirection in self.unplaced[first:]:
+            redirection.line = line
+        del self.unplaced[first:]
 
     def _parenthesis_ahead(self) -> bool:
         """Whether any opening parenthesis is ahead; without one there is no function definition."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
         DoubleQuoted,
         HereDocument,
         Part,
+        Redirection,
         Word,
     )
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         first_line: int
         has_bad: bool
         in_substitution: bool
+        last_opening: int
         left_open: tuple[HereDocument, ...]
         meter: Budget | None
         nesting: int
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
         position: int
         substitutions: list[tuple[int, int]] | None
         text: str
+        unplaced: list[Redirection]
         warnings: list[tuple[int, str]]
         written: str
 
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
         def last_line(self) -> int: ...
         def line_at(self, position: int) -> int: ...
         def parse_text(self, text: str, first_line: int) -> Command | None: ...
+        def place_redirections(self, first: int, line: int) -> None: ...
         def read_again(self, start: int, end: int) -> None: ...
         def read_subscript(self) -> Word: ...
         def read_word(self) -> Word | None: ...

@@ -109,6 +109,10 @@ def add_redirections(parser: Parser, command: Command) -> None:
         redirections.append(redirection)
     if redirections:
         command.redirections = tuple(redirections)  # type: ignore[misc]
+        waiting = len(parser.unplaced)
+        parser.unplaced += redirections
+        if command.has_line:
+            parser.place_redirections(waiting, command.line)  # type: ignore[attr-defined]
         # behind a redirection no word is reserved
         if parser.position < len(parser.text) and not parser.at_operator():
             raise parser.unexpected(parser.token())
