@@ -99,7 +99,7 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("sed: idle lines", give("commands.sed.compiler", "_busy_lines", (None, False)), "sed -n '50000,50010p' log.txt"),
     ("sed: all lines into one", gather_lines, "sed ':a;N;$!ba;s/\\n/,/g' n.txt"),
     ("jq: updates along a path", give("commands.jq.expressions.assignments", "change_of", None), "jq 'map(.a += 1)' small.json"),
-    ("jq: folds in place", give("commands.jq.expressions.bindings", "step_of", None), "jq 'reduce .[] as $x ({}; .[$x.b] += 1)' small.json"),
+    ("jq: folds in place", give("commands.jq.expressions.bindings", "step_of", None), "jq 'reduce .[:9000][] as $x ({}; .[\"\\($x.a)\"] = $x)' small.json"),
     ("regexps: text first", give("kernel.regexps.literal_prefixes", "prefixed_sources", []), "grep -c '[0-9]* ERROR' log.txt"),
     ("regexps: all matches", give("kernel.regexps.literal_prefixes", "match_collector", None), "grep -oE '[0-9]+ms' log.txt"),
     ("regexps: runs at an edge", give("kernel.regexps.literal_prefixes", "edge_run", None), "sed 's/[ \\t]*$//' log.txt"),
