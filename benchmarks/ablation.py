@@ -62,6 +62,11 @@ def forget_words() -> None:
         give(f"shell.syntax.{module}", name, None)()
 
 
+def forget_tools() -> None:
+    for module in ("simple", "programs"):
+        give(f"shell.interpreter.{module}", "located_tool", None)()
+
+
 INLINE = "shell.interpreter.shortcuts"
 NEW = "for ((i = 0; i < 1000; i++)); do eval \": v$i=; {}\"; done"
 """Texts of which no two have one shape."""
@@ -77,24 +82,24 @@ ROWS: tuple[tuple[str, Switch, str], ...] = (
     ("break, continue", forget(INLINE, "_INLINES", "break", "continue"), LOOP.format("continue")),
     ("return", forget(INLINE, "_INLINES", "return"), "f() { return 0; }; " + LOOP.format("f")),
     ("read", give(INLINE, "_read", None), "seq 20000 | while read -r line; do x=$line; done"),
-    ("read of fields", give(INLINE, "_read_fields", None), "seq 20000 | sed 's/$/ b c/' | while read -r a b; do x=$b; done"),
-    ("call of a function", partial(put, "shell.interpreter.simple", "_call", lambda _node, run: run), "f() { :; }; " + LOOP.format("f $i")),
+    ("read of fields", partial(put, "shell.interpreter.variable_shortcuts", "_read_fields", lambda *words: words[-1]), "seq 20000 | sed 's/$/ b c/' | while read -r a b; do x=$b; done"),
+    ("call of a function", partial(put, "shell.interpreter.simple", "_call", lambda _node: None), "f() { :; }; " + LOOP.format("f $i")),
     ("one assignment", partial(put, "shell.interpreter.assignment_only", "_one_assignment", lambda _one, _line, run: run), LOOP.format("x=$i")),
     ("$(echo …)", partial(put, "shell.interpreter.substitutions", "_echoed", lambda _body, run: run), LOOP.format('x=$(echo "$i")')),
     ("$(…) without a subshell", give("shell.interpreter.substitutions", "leaves_no_trace", False), LOOP.format("x=$(basename /a/$i)")),
-    ("texts of known shapes", give("shell.interpreter.texts", "find_plan", None), "for ((i = 0; i < 3000; i++)); do eval \"echo 'a $i' b$i \\\"\\$i\\\"\"; done"),
+    ("texts of known shapes", give("shell.interpreter.shapes", "find_plan", None), "for ((i = 0; i < 3000; i++)); do eval \"echo 'a $i' b$i \\\"\\$i\\\"\"; done"),
     ("commands of known words", give("shell.syntax.parser", "match_known", None), NEW.format('if [ a = b ]; then echo x; elif [ \\"\\$x\\" = b ]; then echo \\"got \\$x\\" \\$y; elif [ -n \\"\\$x\\" ]; then cat f; else echo ok; fi')),
     ("words of known texts", forget_words, NEW.format("for x in a$i b 'c d'; do echo 'a $i' b$i \\\"\\$i\\\"; done; x=a$i; x=$x")),
     ("texts of plain words", partial(put, "shell.syntax.plain_commands", "PLAIN", ""), "for ((i = 0; i < 3000; i++)); do eval \"echo a b$i -$i\"; done"),
-    ("tools found before", give("shell.interpreter.programs", "located_tool", None), LOOP.format("basename /a/$i").replace("20000", "3000")),
+    ("tools found before", forget_tools, LOOP.format("basename /a/$i").replace("20000", "3000")),
     ("awk: loop over fields", give("commands.awk.field_loops", "field_loop", None), "awk '{for (i = 1; i <= NF; i++) c[$i]++} END {for (w in c) print c[w], w}' log.txt"),
     ("awk: arrays by number", give("commands.awk.numbered", "numbered_arrays", frozenset()), "awk '{a[NR] = $0} END {for (i = NR; i > 0; i--) print a[i]}' log.txt"),
     ("sed: blocks of lines", give("commands.sed.sed", "compile_blocks", None), "sed 's/ERROR/error/' log.txt"),
-    ("sed: groups as columns", give("commands.sed.columns", "column_replacer", None), "sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/' log.txt"),
+    ("sed: groups as columns", give("commands.sed.columns", "column_replacer", None), "sed -E 's/([0-9]+)-([0-9]+)-([0-9]+)/\\3.\\2.\\1/g' log.txt"),
     ("sed: idle lines", give("commands.sed.compiler", "_busy_lines", (None, False)), "sed -n '50000,50010p' log.txt"),
     ("sed: all lines into one", gather_lines, "sed ':a;N;$!ba;s/\\n/,/g' n.txt"),
     ("jq: updates along a path", give("commands.jq.expressions.assignments", "change_of", None), "jq 'map(.a += 1)' small.json"),
-    ("jq: folds in place", give("commands.jq.expressions.bindings", "step_of", None), "jq 'reduce .[] as $x ({}; .[$x.b] += 1)' small.json"),
+    ("jq: folds in place", give("commands.jq.expressions.bindings", "step_of", None), "jq 'reduce .[:9000][] as $x ({}; .[\"\\($x.a)\"] = $x)' small.json"),
     ("regexps: text first", give("kernel.regexps.literal_prefixes", "prefixed_sources", []), "grep -c '[0-9]* ERROR' log.txt"),
     ("regexps: all matches", give("kernel.regexps.literal_prefixes", "match_collector", None), "grep -oE '[0-9]+ms' log.txt"),
     ("regexps: runs at an edge", give("kernel.regexps.literal_prefixes", "edge_run", None), "sed 's/[ \\t]*$//' log.txt"),

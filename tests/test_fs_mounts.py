@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
 from functools import partial
@@ -290,6 +291,26 @@ def test_an_overlay_leaves_the_lower_layer_alone() -> None:
     fs.mkdir("/d")
     assert tree(fs) == {"/d": None, "/e": None}
     assert tree(lower) == before
+
+
+@pytest.mark.parametrize("number", ["EACCES", "EPERM", "EIO", "EMFILE", "ESTALE"])
+def test_an_overlay_takes_no_failure_for_absence(number: str) -> None:
+    """What the lower layer cannot say now may be there: nothing is listed or written as if not."""
+
+    class Failing(MemoryFileSystem):
+        def stat(self, path: str, *, follow: bool = True) -> Stat:
+            if path.startswith("/d"):
+                raise OSError(getattr(errno, number), "no")
+            return super().stat(path, follow=follow)
+
+    fs = OverlayFileSystem(Failing())
+    fs.write_bytes("/f", b"")
+    fs.upper.mkdir("/d")
+    assert number_of(fs.listdir, "/d") == number
+    assert number_of(fs.stat, "/d") == number
+    assert number_of(fs.rmdir, "/d") == number
+    assert number_of(fs.write_bytes, "/d/new", b"") == number
+    assert fs.listdir("/") == ["d", "f"]
 
 
 def test_an_overlay_on_a_host_folder(tmp_path: Path) -> None:

@@ -8,12 +8,14 @@ import asyncio
 import gc
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import trio
 
 from agentsandbox import Limits, Sandbox, SandboxError, SandboxManager
 from agentsandbox.contract.command import Arguments, CommandContext, command
+from agentsandbox.runtime.streaming import OutputStream
 
 LOOPS = pytest.mark.parametrize(
     "run", [asyncio.run, lambda main: trio.run(lambda: main)], ids=["asyncio", "trio"]
@@ -359,3 +361,33 @@ def test_a_manager_in_async_with(run) -> None:
         assert sandbox.closed
 
     run(main())
+
+
+def _begin(sandbox: Sandbox, script: str) -> list[OutputStream]:
+    stream = sandbox.stream(script)
+    next(stream)
+    return [stream]
+
+
+def test_a_stream_belongs_to_the_thread_that_began_it() -> None:
+    """Another thread cannot read it, whatever its number, and when it is forgotten or its thread
+    ends the sandbox is free again.
+    """
+    script = "while :; do echo y; done"
+    with Sandbox(limits=Limits(timeout=10)) as sandbox, Sandbox() as other:
+        with ThreadPoolExecutor(1) as pool:
+            begun = pool.submit(_begin, sandbox, script).result()
+            with pytest.raises(SandboxError, match="read in the thread that began"):
+                next(begun[0])
+            with pytest.raises(SandboxError, match="closed in the thread that began"):
+                begun[0].close()
+            begun.clear()
+            gc.collect()
+            pool.submit(other.execute, "echo other").result()
+            assert sandbox.execute("echo alive").stdout == "alive\n"
+            begun = pool.submit(_begin, sandbox, script).result()
+        for _ in range(3):  # one of these has the number of the thread that has ended
+            with ThreadPoolExecutor(1) as pool, pytest.raises(SandboxError, match="in the thread"):
+                pool.submit(next, begun[0]).result()
+        assert begun[0].result.limit == "cancelled"
+        assert sandbox.execute("echo alive").stdout == "alive\n"

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from agentsandbox.kernel.budget import Budget
     from agentsandbox.kernel.stacks import Stacks
     from agentsandbox.kernel.streams import SignalHandler, Stream
-    from agentsandbox.kernel.threads import Home
+    from agentsandbox.kernel.threads import Home, Tenant
 
     T = TypeVar("T")
 
@@ -76,7 +76,7 @@ MOST_BUSY = 64
 """The largest number of background jobs that still compute after the end of a script."""
 
 _LEFT_BEHIND: set[ref[Home]] = set()
-"""Threads that have processes of closed sandboxes to end."""
+"""Threads that have something to end before they execute again."""
 
 _leaving = allocate_lock()
 """Held while a thread that ends, ends its processes."""
@@ -745,10 +745,8 @@ class Scheduler:
         for process in self.elsewhere:
             process.is_doomed = True
             process.status = 137 if process.status is None else process.status
-            home = None if process.home is None else process.home()
-            if home is not None and self not in home.left_behind:
-                home.left_behind.append(self)
-                _LEFT_BEHIND.add(home.ref)
+            if process.home is not None:
+                leave_behind(process.home, self)
 
     def leave(self, home: ref[Home]) -> None:
         """End the processes of a thread, which is the running one."""
@@ -790,8 +788,16 @@ class Scheduler:
             self.failure = None
 
 
+def leave_behind(home: ref[Home], tenant: Tenant) -> None:
+    """Have what lives in another thread ended when that executes again, or ends."""
+    there = home()
+    if there is not None and tenant not in there.left_behind:
+        there.left_behind.append(tenant)
+        _LEFT_BEHIND.add(home)
+
+
 def _end_left_behind() -> None:
-    """End what closed sandboxes left behind in this thread."""
+    """End what others left behind in this thread."""
     from agentsandbox.kernel.threads import home
 
     here = home()

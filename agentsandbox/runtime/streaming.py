@@ -3,22 +3,26 @@
 The script runs only while its reader asks for the next chunk, so a slow reader holds it up instead
 of filling memory. The time between two chunks does not count against the script's timeout. The
 sandbox is busy until the end, or until the reader gives up: leaving the loop, `close` and
-forgetting the stream all cancel the script.
+forgetting the stream all cancel the script. It runs in the thread that began to read, and ends with
+that thread: if another one forgets the stream, the sandbox is busy until then.
 """
 
 from __future__ import annotations
 
 import sys
-from _thread import get_ident
 from time import monotonic
 
 from agentsandbox.errors import SandboxError
+from agentsandbox.kernel.processes import leave_behind
+from agentsandbox.kernel.threads import home
 from agentsandbox.runtime.event_loop import Script, advance, enter, leave
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from _weakref import ref
     from collections.abc import Callable
 
+    from agentsandbox.kernel.threads import Home
     from agentsandbox.result import ExecutionResult
     from agentsandbox.runtime.event_loop import Channel, Executor, Turns
 
@@ -30,7 +34,10 @@ class _Reader:
         self._sandbox = sandbox
         self._run: Callable[[Channel], ExecutionResult] | None = run
         self._script: Script | None = None
-        self._thread = 0
+        self._home: ref[Home] | None = None
+        """The thread that began to read."""
+        self._is_cut = False
+        """Whether that thread has ended before the script."""
         self._paused: float | None = None
         """When the reader last got a chunk."""
         self._result: ExecutionResult | None = None
@@ -47,11 +54,20 @@ class _Reader:
     def _begin(self) -> None:
         assert self._run is not None
         self._script, self._run = Script(self._run, self._sandbox.fs), None
-        self._thread = get_ident()
+        here = home()
+        self._home = here.ref
+        here.let(self)
+
+    def leave(self, _: ref[Home]) -> None:
+        """End the script: the thread that began to read ends, or comes by."""
+        script, self._script = self._script, None
+        if script is not None:
+            self._is_cut = True
+            self._end(script)
 
     def _go_on(self) -> None:
         """Move the deadline by the time that the reader took."""
-        if self._thread != get_ident():
+        if self._is_cut or self._home is not home().ref:
             raise SandboxError("a stream is read in the thread that began to read it")
         running = self._sandbox._running
         if running is not None and self._paused is not None:
@@ -79,12 +95,15 @@ class _Reader:
         script, self._script = self._script, None
         if script is None:
             return
-        if self._thread != get_ident():
+        if self._home is not home().ref:
             self._script = script
             self._sandbox.cancel()
             raise SandboxError(
                 "a stream is closed in the thread that began to read it; the script is cancelled"
             )
+        self._end(script)
+
+    def _end(self, script: Script) -> None:
         try:
             if not script.is_done:
                 self._sandbox.cancel()
@@ -94,8 +113,13 @@ class _Reader:
         self._result = script.outcome()
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
-        if self._script is not None and not is_finalizing() and self._thread == get_ident():
+        if self._script is None or self._home is None or is_finalizing():
+            return
+        if self._home is home().ref:
             self._give_up()
+        else:
+            self._sandbox.cancel()
+            leave_behind(self._home, self)
 
 
 class OutputStream(_Reader):
@@ -113,9 +137,10 @@ class OutputStream(_Reader):
             except BaseException:
                 self._sandbox._lock.release()
                 raise
-        if self._script is None:
+        if self._script is None and not self._is_cut:
             raise StopIteration
         self._go_on()
+        assert self._script is not None
         if not self._script.channel.chunks:
             self._script.resume()
         chunk = self._give()
@@ -164,9 +189,10 @@ class AsyncOutputStream(_Reader):
         if self._run is not None:
             self._turns = await enter(self._sandbox)
             self._begin()
-        if self._script is None or self._turns is None:
+        if (self._script is None and not self._is_cut) or self._turns is None:
             return None
         self._go_on()
+        assert self._script is not None
         await advance(self._sandbox, self._turns, self._script)
         return self._give()
 

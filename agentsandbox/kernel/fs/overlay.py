@@ -17,13 +17,7 @@ import errno
 import posixpath
 
 from agentsandbox.errors import MountError
-from agentsandbox.kernel.fs.base import (
-    File,
-    FileSystem,
-    Stat,
-    os_error,
-    raise_failure,
-)
+from agentsandbox.kernel.fs.base import LEADS_NOWHERE, File, FileSystem, Stat, os_error
 from agentsandbox.kernel.fs.canonical import CanonicalFileSystem
 from agentsandbox.kernel.fs.host_folders import HostFolder
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
@@ -306,10 +300,11 @@ class OverlayFileSystem(CanonicalFileSystem):
 
 
 def _has(layer: FileSystem, path: str) -> bool:
-    """Whether a layer has a path; an error of the host is not taken for its absence."""
+    """Whether a layer has a path; another error is not taken for its absence."""
     try:
         layer.stat(path, follow=False)
     except OSError as error:
-        raise_failure(error)
-        return False
+        if error.errno in LEADS_NOWHERE:
+            return False
+        raise
     return True
