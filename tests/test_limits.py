@@ -159,6 +159,17 @@ def test_steps() -> None:
         assert sandbox.execute("echo alive").stdout == "alive\n"
 
 
+@pytest.mark.parametrize(
+    "writer", ["cat gen", 'while IFS= read -r line; do echo "$line"; done < gen', "sed -u '' gen"]
+)
+def test_a_function_on_standard_input_is_not_read_anew_with_each_line(writer: str) -> None:
+    body = "".join(f'  if [ $# -gt {number} ]; then echo "$1"; fi\n' for number in range(400))
+    limits = Limits(steps=400_000)  # a reading of all lines at each line takes 2.5 million
+    with Sandbox(limits=limits, files={"gen": f"f() {{\n{body}}}\nf; echo end\n"}) as sandbox:
+        result = sandbox.execute(f"{writer} | bash")
+    assert (result.stdout, result.limit) == ("end\n", None)
+
+
 def test_output() -> None:
     with Sandbox(limits=Limits(output_bytes=1000)) as sandbox:
         result = sandbox.execute("echo begun; yes")
