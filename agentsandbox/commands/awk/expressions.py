@@ -37,7 +37,8 @@ HOIST_EVERY = 20
 _NAMES = lazily(r"\b(?:[vl]_\w+|r|rv|f|nf)\b")
 _COMPARISONS = {"<": "lt", "<=": "le", "==": "eq", "!=": "ne", ">": "gt", ">=": "ge"}
 _MIRRORED = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">": "<", ">=": "<="}
-_TEXT_SPECIALS = frozenset("OFS ORS SUBSEP CONVFMT OFMT FS RS RT FPAT FIELDWIDTHS".split())
+_TEXT_SPECIALS = frozenset("OFS ORS SUBSEP CONVFMT OFMT".split())
+"""Special variables whose values are kept as texts; the others keep what was assigned."""
 _TEXT_CALLS = frozenset(
     "substr sprintf tolower toupper gensub strftime typeof dcgettext dcngettext"
     " bindtextdomain".split()
