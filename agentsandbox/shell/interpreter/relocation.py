@@ -44,7 +44,10 @@ def relocate(node: SimpleCommand) -> SimpleCommand:
 def _line(command: Any) -> int:
     """The line where a command begins."""
     while not hasattr(command, "line"):
-        command = command.first if isinstance(command, AndOr) else command.command
+        if isinstance(command, CommandList):
+            command = command.commands[0]
+        else:
+            command = command.first if isinstance(command, AndOr) else command.command
     number: int = command.line
     return number
 

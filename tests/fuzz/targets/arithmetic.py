@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentsandbox.errors import LimitReached
 from agentsandbox.kernel.streams import decode, encode
 from agentsandbox.shell.syntax.arithmetic import ArithmeticSyntaxError, parse_arithmetic
 from tests.fuzz.judge import Problem, judged, judged_script, sandbox_with
@@ -19,7 +20,7 @@ n="$1"; echo "$n"; [[ $1 -eq 1 ]]; for ((k = 0; k < 3 && ($1); k++)); do :; done
 
 def run(data: bytes) -> None:
     text = decode(data.replace(b"\0", b""))
-    judged(lambda: parse_arithmetic(text), (ArithmeticSyntaxError, RecursionError))
+    judged(lambda: parse_arithmetic(text), (ArithmeticSyntaxError, LimitReached, RecursionError))
     script = SCRIPT.replace("SANDBOX", text)
     result = judged_script(sandbox_with({}), script, args=(text,))
     for line in result.stdout.splitlines():
