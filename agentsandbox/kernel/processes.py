@@ -748,7 +748,7 @@ class Scheduler:
             if process.home is not None:
                 leave_behind(process.home, self)
 
-    def leave(self, home: ref[Home]) -> None:
+    def _leave(self, home: ref[Home]) -> None:
         """End the processes of a thread, which is the running one."""
         with _leaving:
             theirs = [each for each in (*self.processes, *self.elsewhere) if each.home is home]

@@ -5,7 +5,7 @@ number does not tell whether a thread lives: the system gives it to the next one
 that starts processes has a `Home`, kept where only that thread looks, which is freed when the
 thread ends, and by it. Others know it by its weak reference, which is empty from then on.
 
-    thread ──▶ Home ──at the end, or when asked──▶ `leave` of each tenant, in the thread itself
+    thread ──▶ Home ──at the end, or when asked──▶ `_leave` of each tenant, in the thread itself
                  ▲ ref
     process.home ┘
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     class Tenant(Protocol):
         """What has greenlets in a thread."""
 
-        def leave(self, home: ref[Home]) -> None:
+        def _leave(self, home: ref[Home]) -> None:
             """End what lives there. It is called by that thread."""
             ...
 
@@ -52,7 +52,7 @@ class Home:
     def clear(self) -> None:
         """End what others left behind here."""
         while self.left_behind:
-            self.left_behind.pop().leave(self.ref)
+            self.left_behind.pop()._leave(self.ref)
 
     def __del__(self, is_finalizing: Callable[[], bool] = sys.is_finalizing) -> None:
         if is_finalizing():
@@ -61,7 +61,7 @@ class Home:
         for each in list(self.tenants):
             tenant = each()
             if tenant is not None:
-                tenant.leave(self.ref)
+                tenant._leave(self.ref)
 
 
 def home() -> Home:

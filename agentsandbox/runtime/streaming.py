@@ -58,7 +58,7 @@ class _Reader:
         self._home = here.ref
         here.let(self)
 
-    def leave(self, _: ref[Home]) -> None:
+    def _leave(self, _: ref[Home]) -> None:
         """End the script: the thread that began to read ends, or comes by."""
         script, self._script = self._script, None
         if script is not None:
