@@ -97,8 +97,11 @@ def run_scripts(isolation: str, every: int, seconds: float) -> None:
     _mark(BEGIN)
     for script in OTHERS:
         rich.execute(script)
-    for sandbox, script in boxes:
+    boxes.reverse()
+    while boxes:  # all of them together hold more than a machine has
+        sandbox, script = boxes.pop()
         sandbox.execute(script)
+        sandbox.close()
     _mark(END)
     shutil.rmtree(folder)
     os._exit(0)
