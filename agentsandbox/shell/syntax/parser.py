@@ -424,9 +424,9 @@ class Parser(WordReader):
         """Give a line to the redirections of compound commands that wait for it, from the number
         `first` on.
 
-        Most compound commands have no line for bash. While one is redirected, the line is that of
-        what it stands in: of a function's `{`, of the word `for`, `select` or `case`, of the `)`
-        of a subshell; at the top level it is the last line that has been read.
+        Bash records no line for most compound commands. While it redirects one, it keeps the line
+        of the construct around it: the function's `{`, the word `for`, `select` or `case`, or the
+        subshell's `)`. At the top level it keeps the last line that it has read.
         """
         for redirection in self.unplaced[first:]:
             redirection.line = line
