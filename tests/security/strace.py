@@ -84,24 +84,19 @@ def run_scripts(isolation: str, every: int, seconds: float) -> None:
     guests = {name: _is_ready(name) for name in ("python", "javascript")}
     options = {"isolation": isolation, "limits": Limits(timeout=seconds)}
     rich = Sandbox(**options, mounts=mounts, network=policy, **guests, env=_ENV)  # type: ignore[arg-type]
-    boxes = []
-    for attack in ATTACKS[::every]:
-        boxes.append((Sandbox(**options), attack.script))  # type: ignore[arg-type]
-        for name in attack.files:
-            boxes[-1][0].files.write(name, make_file(name))
+    attacks = ATTACKS[::every]
     for script in OTHERS:
         rich.execute(script)
-    for sandbox, _ in boxes[:: 1 if isolation == "process" else 50]:
-        sandbox.execute("echo ready", state="discard")
-    print(f"{len(boxes)} attacks", file=sys.stderr)
+    Sandbox(**options).execute("echo ready")  # type: ignore[arg-type]
+    print(f"{len(attacks)} attacks", file=sys.stderr)
     _mark(BEGIN)
     for script in OTHERS:
         rich.execute(script)
-    boxes.reverse()
-    while boxes:  # all of them together hold more than a machine has
-        sandbox, script = boxes.pop()
-        sandbox.execute(script)
-        sandbox.close()
+    for attack in attacks:  # all sandboxes together hold more than a machine has
+        with Sandbox(**options) as sandbox:  # type: ignore[arg-type]
+            for name in attack.files:
+                sandbox.files.write(name, make_file(name))
+            sandbox.execute(attack.script)
     _mark(END)
     shutil.rmtree(folder)
     os._exit(0)
@@ -127,8 +122,8 @@ def _is_ready(name: str) -> bool:
 
 def _import_all() -> None:
     """Import what scripts may need: modules are files of the host, too."""
-    for room in ("commands", "contract", "kernel", "shell", "runtime", "network", "git", "python",
-                 "javascript", "wasm"):  # fmt: skip
+    for room in ("commands", "contract", "files", "kernel", "shell", "runtime", "network", "git",
+                 "python", "javascript", "wasm"):  # fmt: skip
         package = importlib.import_module(f"agentsandbox.{room}")
         for found in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
             try:
