@@ -153,10 +153,9 @@ class Fields(Meter):
             if paragraphs and (self.bytewise or separator.isascii()):
                 return lambda text: text.replace("\n", separator).split(separator) if text else []
             return lambda text: text.split(separator) if text else []
-        from agentsandbox.commands.awk.patterns import split_text
+        from agentsandbox.commands.awk.patterns import splitter
 
-        pattern = self.dynamic_pattern(separator)
-        return lambda text: split_text(pattern, text, self.budget.step)
+        return splitter(self.dynamic_pattern(separator), self.budget.step)
 
     def split_fields(self, text: str) -> list[str]:
         """Return the fields of a record."""

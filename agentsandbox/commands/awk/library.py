@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentsandbox.commands.awk.csv_input import csv_fields
 from agentsandbox.commands.awk.layouts import matches
 from agentsandbox.commands.awk.meter import ACCOUNTED
-from agentsandbox.commands.awk.patterns import Pattern, split_text
+from agentsandbox.commands.awk.patterns import Pattern, splitter
 from agentsandbox.commands.awk.values import NUMBER_STARTS, AwkFatal, to_number
 from agentsandbox.kernel.expressions import lazily
 
@@ -88,13 +88,13 @@ class Library:
         rt = self.rt
         step = rt.budget.step
         if isinstance(separator, Pattern):
-            pieces = split_text(separator, text, step)
+            pieces = splitter(separator, step)(text)
         else:
             by = rt.text(rt.FS) if separator is None else separator
-            splitter = csv_fields if rt.csv and separator is None else rt.splitters.get(by)
-            if splitter is None:
-                splitter = rt.splitters[by] = rt.splitter_of(by)
-            pieces = splitter(text)
+            split = csv_fields if rt.csv and separator is None else rt.splitters.get(by)
+            if split is None:
+                split = rt.splitters[by] = rt.splitter_of(by)
+            pieces = split(text)
         from_input = rt.from_input
         step(len(pieces) // 4 + 1)
         if len(text) > ACCOUNTED:

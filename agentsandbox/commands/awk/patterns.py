@@ -110,29 +110,41 @@ class Pattern:
             literal = self.literal
             return lambda text: text.split(literal)
         if _FEW_CHARACTERS.fullmatch(source) and not ignore_case:
-            first, others = source[1], source[2:-1]
-            return lambda text: _split_by_any(text, first, others)
+            return _split_by_any(source[1], source[2:-1])
         if self.never_empty is None:
             return None
         split, every = self.never_empty.split, self.never_empty.groups + 1
         return split if every == 1 else lambda text: split(text)[::every]
 
 
-def _split_by_any(text: str, first: str, others: str) -> list[str]:
-    for other in others:
-        text = text.replace(other, first)
-    return text.split(first)
+def _split_by_any(first: str, others: str) -> Callable[[str], list[str]]:
+    def split(text: str) -> list[str]:
+        for other in others:
+            text = text.replace(other, first)
+        return text.split(first)
+
+    return split
 
 
 _LONGEST = 49152
 """Characters of a text that is split in one call."""
 
 
-def split_text(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
-    """Return the pieces between matches, those of a short text in one call."""
-    if pattern.split is not None and len(text) <= _LONGEST:
-        return pattern.split(text) if text else []
-    return split_by_pattern(pattern, text, step)
+def splitter(pattern: Pattern, step: Callable[[], None]) -> Callable[[str], list[str]]:
+    """Return a function that returns the pieces between matches, those of a short text at once.
+
+    It runs for every record, so it looks at the length itself instead of calling one that does.
+    """
+    at_once = pattern.split
+    if at_once is None:
+        return lambda text: split_by_pattern(pattern, text, step)
+
+    def split(text: str) -> list[str]:
+        if len(text) > _LONGEST:
+            return split_by_pattern(pattern, text, step)
+        return at_once(text) if text else []
+
+    return split
 
 
 def split_by_pattern(pattern: Pattern, text: str, step: Callable[[], None]) -> list[str]:
