@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 import zipfile
 from pathlib import Path
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from agentsandbox import Sandbox
-from agentsandbox.errors import SkillNotFoundError
+from agentsandbox.errors import InvalidSkillError, SkillNotFoundError
 from agentsandbox.kernel.fs.memory import MemoryFileSystem
 from agentsandbox.skills.catalog.catalog import SkillCatalog
 from agentsandbox.skills.catalog.discovery import read_head
@@ -388,3 +389,34 @@ def test_file_system_events(tmp_path: Path) -> None:
     os.remove(tmp_path / "one" / "b" / "SKILL.md")
     assert names_become("a", "c")
     assert catalog["a"].description == "changed"
+
+
+def test_a_change_that_a_refresh_refuses_stays_one(tmp_path: Path) -> None:
+    pytest.importorskip("watchfiles", reason="the extra `watch` is not installed")
+    write(tmp_path, "a")
+    catalog = SkillCatalog.discover(tmp_path, reload="watch", on_invalid="raise")
+    assert list(catalog) == ["a"]
+    (tmp_path / "a" / "SKILL.md").write_text("no front matter")
+    until = time.monotonic() + 10
+    with pytest.raises(InvalidSkillError):
+        while list(catalog) and time.monotonic() < until:
+            time.sleep(0.01)
+    for _ in range(3):
+        with pytest.raises(InvalidSkillError):
+            list(catalog)
+    write(tmp_path, "a")
+    assert list(catalog) == ["a"]
+
+
+def test_skills_that_go_while_they_are_listed_are_no_errors(tmp_path: Path) -> None:
+    for name in "abc":
+        write(tmp_path, name)
+    catalog = SkillCatalog.discover(tmp_path, reload="mtime")
+    seen = []
+    for name, record in catalog.view(exclude=["b"]).items():
+        shutil.rmtree(tmp_path / "c", ignore_errors=True)
+        seen.append((name, record.name))
+    assert seen == [("a", "a"), ("c", "c")]
+    for skills in (catalog, catalog.view()):
+        assert [record.name for record in skills.values()] == list(skills) == ["a", "b"]
+        assert len(skills) == 2

@@ -11,9 +11,11 @@ loop. A call that its client cancels is stopped.
 from __future__ import annotations
 
 import json
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from agentsandbox.errors import SandboxError
+from agentsandbox.kernel.host_functions import HostFailure, passes_to_host
 from agentsandbox.profiles.spec import answer_text
 from agentsandbox.profiles.toolbox import Toolbox
 
@@ -27,7 +29,7 @@ except ImportError:
     ) from None
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
 
     from agentsandbox.profiles.spec import Tool
 
@@ -53,13 +55,15 @@ def create_server(
         context: ServerRequestContext, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         del context, params  # all tools fit on one page
-        return types.ListToolsResult(tools=[_declaration(tool) for tool in toolbox().tools])
+        with _errors_of_the_call():
+            return types.ListToolsResult(tools=[_declaration(tool) for tool in toolbox().tools])
 
     async def call_tool(
         context: ServerRequestContext, params: types.CallToolRequestParams
     ) -> types.CallToolResult:
         del context
-        return _result(await toolbox().acall(params.name, params.arguments or {}))
+        with _errors_of_the_call():
+            return _result(await toolbox().acall(params.name, params.arguments or {}))
 
     from agentsandbox.version import __version__
 
@@ -78,6 +82,18 @@ async def serve_stdio(server: Server[Any]) -> None:
 
     async with stdio_server() as (source, target):
         await server.run(source, target, server.create_initialization_options())
+
+
+# TM-OUT-3
+@contextmanager
+def _errors_of_the_call() -> Iterator[None]:
+    """Let a `SystemExit` of the host's functions, or its like, end a call and not the server."""
+    try:
+        yield
+    except BaseException as error:
+        if isinstance(error, Exception) or passes_to_host(error):
+            raise
+        raise HostFailure(f"{type(error).__name__} in a function of the host") from error
 
 
 def _declaration(tool: Tool) -> types.Tool:

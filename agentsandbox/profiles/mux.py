@@ -41,11 +41,11 @@ def tools(session: SkillSession, *, is_cut: bool = False) -> list[Tool]:
     def read(arguments: Mapping[str, Any]) -> dict[str, Any]:
         skills = session.activate(arguments["name"])
         skill = skills[-1]
-        scope = session.catalog[skill.name].scope
+        record = session.catalog.get(skill.name)  # it may be gone by now
         return {
             "success": True,
             "skill": {
-                "scope": "project" if scope == "project" else "global",
+                "scope": "project" if record and record.scope == "project" else "global",
                 "directoryName": skill.name,
                 "frontmatter": dict(as_mapping(skill.metadata)),
                 "body": "\n\n".join(map(session.instructions, skills)),

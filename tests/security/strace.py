@@ -47,6 +47,7 @@ HARMLESS = {
 KNOWN_FILES = {
     "/proc/self/statm": "the memory of this process, while a statement of SQLite runs",
     "/dev/urandom": "random numbers of SQLite, once in a process",
+    "/proc/sys/vm/overcommit_memory": "glibc asks, once, how it may give memory back",
 }
 """What may be opened to be read: names that are constants of the code, never of a script."""
 
@@ -254,10 +255,10 @@ def _is_harmless(
 
 
 def _is_of_known_file(name: str, arguments: str, result: str, known: set[str]) -> bool:
-    """Whether a call opens one of `KNOWN_FILES` to read it, or is one on its descriptor."""
+    """Whether a call opens a known file or a time zone to read it, or is one on its descriptor."""
     if name == "openat":
         opened = re.match(r'AT_FDCWD, "([^"]*)", O_RDONLY', arguments)
-        if opened is None or opened[1] not in KNOWN_FILES:
+        if opened is None or not (opened[1] in KNOWN_FILES or _ZONE.match(arguments)):
             return False
         known.add(result)
         return True

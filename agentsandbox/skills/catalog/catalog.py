@@ -20,7 +20,7 @@ from agentsandbox.skills.validation import USUAL, error, safe_words
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Callable, Collection, ItemsView, Iterable, Iterator, ValuesView
     from typing import Any, Literal, Unpack
 
     from agentsandbox.skills.catalog.records import Collision
@@ -214,6 +214,14 @@ class SkillCatalog(Mapping[str, SkillRecord]):
     def __len__(self) -> int:
         return len(self._now().records)
 
+    def items(self) -> ItemsView[str, SkillRecord]:
+        """Return names and skills as one look found them: a skill may be gone at the next look."""
+        return self._now().records.items()
+
+    def values(self) -> ValuesView[SkillRecord]:
+        """Return the skills as one look found them."""
+        return self._now().records.values()
+
     def _now(self) -> Index:
         stale = self.reload == "mtime" or self._written_skills() != self._written
         if self.reload == "poll":
@@ -221,7 +229,11 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         elif self.reload == "watch":
             stale |= self._has_changed()
         if stale:
-            self.refresh()
+            try:
+                self.refresh()
+            except BaseException:
+                self._watch = None  # what it reported is still to be read
+                raise
         return self._index
 
     def _has_changed(self) -> bool:
@@ -255,7 +267,10 @@ class CatalogView(Mapping[str, SkillRecord]):
 
     def find(self, name: str) -> SkillRecord:
         """Return a skill of the view, as `SkillCatalog.find` does."""
-        return find_record(dict(self), name)
+        return find_record(self._now(), name)
+
+    def _now(self) -> dict[str, SkillRecord]:
+        return {name: record for name, record in self.catalog.items() if self._shows(record)}
 
     def _shows(self, record: SkillRecord) -> bool:
         return (
@@ -271,7 +286,15 @@ class CatalogView(Mapping[str, SkillRecord]):
         return record
 
     def __iter__(self) -> Iterator[str]:
-        return (name for name, record in self.catalog.items() if self._shows(record))
+        return iter(self._now())
 
     def __len__(self) -> int:
-        return sum(1 for _ in self)
+        return len(self._now())
+
+    def items(self) -> ItemsView[str, SkillRecord]:
+        """Return names and skills, as `SkillCatalog.items` does."""
+        return self._now().items()
+
+    def values(self) -> ValuesView[SkillRecord]:
+        """Return the skills, as `SkillCatalog.values` does."""
+        return self._now().values()

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from agentsandbox.errors import SkillError, SkillLimitError, SkillPolicyError, SkillStateError
+from agentsandbox.skills.catalog.records import find_record
 from agentsandbox.skills.metadata import as_mapping
 from agentsandbox.skills.paths import clean_path
 from agentsandbox.skills.prompts import (
@@ -179,24 +180,24 @@ class SkillSession:
         """
         if mode not in ("replace", "add"):
             raise SkillStateError(f'the mode is "replace" or "add", not {str(mode)[:100]!r}')
-        wanted = list(dict.fromkeys(self.catalog.find(name).name for name in names))
+        records = dict(self.catalog.items())
+        wanted = list(dict.fromkeys(find_record(records, name).name for name in names))
         if self.requires == "auto":
-            wanted = self._with_required(wanted)
+            wanted = self._with_required(wanted, records)
         kept = list(self._active) if mode == "add" else []
         order = list(dict.fromkeys([*kept, *wanted]))
         if len(order) > self.max_active:
             numbers = f"requested {len(order)}, maximum {self.max_active}"
             raise SkillLimitError(f"Too many skills: {numbers}. Load fewer skills.")
         loaded = {
-            name: self._active[name] if name in kept else self.catalog[name].load()
-            for name in order
+            name: self._active[name] if name in kept else records[name].load() for name in order
         }
         for skill in loaded.values():
             self._mount(skill)
         self._active = loaded
         self._shown = {name: text for name, text in self._shown.items() if name in kept}
         self._stamps = {
-            name: self._stamps[name] if name in kept else self.catalog[name].stamp for name in order
+            name: self._stamps[name] if name in kept else records[name].stamp for name in order
         }
         for name in wanted:
             if name not in kept:
@@ -548,7 +549,9 @@ class SkillSession:
     def _clean(self, path: str) -> str:
         return clean_path(path, internal_dotdot=self.rules.allow_internal_dotdot)
 
-    def _with_required(self, names: Iterable[str]) -> list[str]:
+    def _with_required(
+        self, names: Iterable[str], records: Mapping[str, SkillRecord]
+    ) -> list[str]:
         """Return the skills, each after those that it requires; warn of missing ones."""
         order: list[str] = []
         begun: set[str] = set()
@@ -560,8 +563,8 @@ class SkillSession:
             elif name not in begun:
                 begun.add(name)
                 todo.append((name, True))
-                for required in reversed(self.catalog[name].metadata.requires):
-                    if required in self.catalog:
+                for required in reversed(records[name].metadata.requires):
+                    if required in records:
                         todo.append((required, False))
                     else:
                         self._warn(f"{name} requires {one_line(required, 100)}, which is not there")
