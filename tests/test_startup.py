@@ -133,7 +133,7 @@ def test_a_pipeline_loads_what_its_tools_do_and_nothing_for_what_they_could_do()
             "commands._files.names", "commands._text.counts", "commands._text.quoting",
             "commands.awk.call_parser", "commands.awk.flow_nodes", "commands.awk.function_parser",
             "commands.awk.library", "commands.awk.patterns", "commands.awk.texts",
-            "commands.sed.columns", "commands.sed.compiler", "commands.sed.editor",
+            "commands.sed.compiler", "commands.sed.editor",
             "commands.sed.in_place", "commands.sed.steps", "commands.sed.substitution",
             "commands.sort.key_runs", "commands.sort.keys", "commands.sort.packed_runs",
             "commands.sort.values", "kernel.formats.conversions", "kernel.formats.directives",

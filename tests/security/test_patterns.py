@@ -61,7 +61,7 @@ OPEN = {
     "patterns of other modules, which are checked where they stand": "kernel/expressions.py",
     "patterns of scripts, which the engines translate and bound": (
         "commands/_files/ignore_rules.py commands/_json/regexes.py commands/awk/records.py"
-        " commands/jq/regexes.py commands/sed/columns.py commands/yq/operators.py"
+        " commands/jq/regexes.py commands/yq/operators.py"
         " git/patterns.py kernel/caching.py kernel/patterns/filenames.py kernel/patterns/matchers.py"
         " kernel/patterns/wildcards.py kernel/regexps/automaton.py"
         " kernel/regexps/literal_prefixes.py kernel/regexps/matcher.py"

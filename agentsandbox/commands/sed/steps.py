@@ -152,10 +152,7 @@ class _Compiler:
         if substitution.replacement.growth(SAMPLE, blocks.shortest) > GROWTH * SAMPLE:
             raise UnfitError
         if substitution.everywhere or blocks.once_per_line:
-            from agentsandbox.commands.sed.columns import column_replacer
-
-            columns = column_replacer(blocks, substitution.replacement)
-            return self._replace_all(blocks, text, replacer, columns, slowly)
+            return self._replace_all(blocks, text, replacer, slowly)
         first = self._replace_first(blocks, replacer, slowly)
         return change_few(LineSearch([blocks], [], self.budget), first)
 
@@ -225,7 +222,6 @@ class _Compiler:
         regex: PosixRegex,
         text: str | None,
         replacer: Callable[[re.Match[str]], str],
-        columns: Callable[[re.Pattern[str], str], str] | None,
         slowly: Step,
     ) -> Step:
         def step(block: str) -> str | None:
@@ -234,8 +230,6 @@ class _Compiler:
             pattern = regex.for_text(block)
             if text is not None and "\\" not in text:
                 return pattern.sub(text, block)
-            if columns is not None:
-                return columns(pattern, block)
             return pattern.sub(replacer, block)
 
         return step
