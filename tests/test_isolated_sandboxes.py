@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextvars import ContextVar
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pytest
 
@@ -35,6 +35,7 @@ from agentsandbox.events import CommandExecuted, SandboxEvent, SkillInvoked
 from agentsandbox.isolation.messages import LARGEST_HEAD, ProtocolError, Wire
 from agentsandbox.isolation.session import IsolatedSession
 from agentsandbox.isolation.supervisor import Nursery, Worker
+from agentsandbox.kernel.fs.deltas import patched
 from agentsandbox.kernel.streams import BytesReader, ByteWriter
 
 
@@ -620,6 +621,65 @@ def test_a_worker_that_does_not_answer_is_ended(
     threading.Timer(0.1, sandbox.cancel).start()
     assert sandbox.execute("x=3").limit == "cancelled"
     assert sandbox.execute("echo $x").stdout == "1\n"
+
+
+def test_a_large_result_lets_the_event_loop_go_on(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in ("kernel.processes", "runtime.event_loop"):
+        monkeypatch.setattr(f"agentsandbox.{module}.EVENT_LOOP_SECONDS", 0)
+    rounds: list[int] = []
+    ticks = 0
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        before = ticks
+        done = patched(*arguments, **options)
+        rounds.append(ticks - before)
+        return done
+
+    monkeypatch.setattr("agentsandbox.isolation.session.patched", counted)
+
+    async def tick() -> None:
+        nonlocal ticks
+        while True:
+            ticks += 1
+            await asyncio.sleep(0)
+
+    async def run() -> None:
+        ticking = asyncio.create_task(tick())
+        sandbox.files.write("other", "x")
+        script = "for ((i = 0; i < 2000; i++)); do : > f$i; done; ls | wc -l"
+        result = await sandbox.aexecute(script)
+        ticking.cancel()
+        assert result.stdout == "2001\n"
+
+    asyncio.run(run())
+    assert len(rounds) == 1
+    assert rounds[0] >= 2000 // 64
+
+
+def test_a_call_that_is_cancelled_while_its_result_is_read_has_its_result(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("agentsandbox.kernel.processes.EVENT_LOOP_SECONDS", 0)
+    sandbox.execute("true")
+    worker = worker_of(sandbox)
+
+    async def run() -> None:
+        def cancelling(*arguments: Any, **options: Any) -> Any:
+            task.cancel()
+            return patched(*arguments, **options)
+
+        monkeypatch.setattr("agentsandbox.isolation.session.patched", cancelling)
+        task = asyncio.create_task(
+            sandbox.aexecute("x=1; for ((i = 0; i < 2000; i++)); do : > f$i; done")
+        )
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(run())
+    assert sandbox.execute("echo $x; ls | wc -l").stdout == "1\n2000\n"
+    assert worker_of(sandbox) is worker
 
 
 def test_kills_at_random_moments(sandbox: Sandbox) -> None:

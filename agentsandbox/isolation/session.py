@@ -291,7 +291,14 @@ class IsolatedSession:
             self._nursery.works(self)
         return worker
 
-    def begin(self, worker: Worker, head: dict[str, Any], script: bytes, stdin: bytes) -> Snapshot:
+    def begin(
+        self,
+        worker: Worker,
+        head: dict[str, Any],
+        script: bytes,
+        stdin: bytes,
+        turn: Callable[[], None] | None,
+    ) -> Snapshot:
         """Send a call; return the files that the worker begins with."""
         now = self.fs.snapshot()
         mounts = [[path, self.mounted.number_of(fs)] for path, fs in now.mounted]
@@ -299,22 +306,28 @@ class IsolatedSession:
             now_there = None if self.clock is None else first_time(self.clock)
             setup = {**self.setup(), "cwd": self.cwd, "now": now_there, "mounts": mounts}
             large: list[bytes] = []
-            delta = difference(None, now, large)
+            delta = difference(None, now, large, turn=turn)
             scripts, parts = packed(self.state.scripts), self.state.parts
             worker.wire.send("setup", setup, delta, scripts, *parts, *large)
             delta, large = b"", []
         else:
             large = []
-            delta = difference(self.synced, now, large)
+            delta = difference(self.synced, now, large, turn=turn)
         more = {"directory": self.cwd, "skills": self._skills, "active": self._active}
         worker.wire.send(
             "execute", {**head, **more, "mounts": mounts}, script, delta, stdin, *large
         )
         return now
 
-    def adopt(self, before: Snapshot, changed: bytes, large: list[bytes]) -> None:
+    def adopt(
+        self,
+        before: Snapshot,
+        changed: bytes,
+        large: list[bytes],
+        turn: Callable[[], None] | None,
+    ) -> None:
         """Take over what the worker has changed; what the host wrote meanwhile stays."""
-        after = patched(before, changed, self.limits, before.mounted, large)
+        after = patched(before, changed, self.limits, before.mounted, large, turn=turn)
         here = self.fs.snapshot()
         if here.root is before.root and here.hard is before.hard:
             if after is not before:
@@ -361,9 +374,9 @@ class IsolatedExecution:
     """One call: see `runtime.session.Execution`, whose place it has."""
 
     __slots__ = (
-        "_before", "_cancelled_at", "_commands", "_head", "_live", "_operations", "_owes", "_pause",
-        "_pictures", "_policies", "_source", "_stdin", "_worker", "budget", "log", "result",
-        "script", "session",
+        "_before", "_cancelled_at", "_commands", "_head", "_held", "_live", "_operations", "_owes",
+        "_pause", "_pictures", "_policies", "_source", "_stdin", "_worker", "budget", "log",
+        "result", "script", "session",
     )  # fmt: skip
 
     def __init__(
@@ -396,6 +409,8 @@ class IsolatedExecution:
         self._owes = False
         """Whether the worker waits for an answer."""
         self._cancelled_at: float | None = None
+        self._held: BaseException | None = None
+        """What cancelled the call while its result was read."""
         self._pictures: list[str] = []
 
     def cancel(self) -> None:
@@ -408,6 +423,8 @@ class IsolatedExecution:
         status, limit = 130, _LIMITS["cancelled"]
         try:
             status, limit = self._converse()
+            if self._held is not None:
+                raise self._held
         except LimitReached:  # the reader of a stream has left
             self._wind_up()
         except BaseException as error:
@@ -438,7 +455,9 @@ class IsolatedExecution:
         worker = self._worker = self.session.engage()
         self.budget.wake = worker.cancel
         try:
-            self._before = self.session.begin(worker, self._head, encode(self.script), self._stdin)
+            script = encode(self.script)
+            turn = self._turn()
+            self._before = self.session.begin(worker, self._head, script, self._stdin, turn)
             return self._answer_all(worker)
         except (ProtocolError, DeltaError) as error:
             return self._lost(str(error))
@@ -517,13 +536,45 @@ class IsolatedExecution:
             self._source._put_back(unread)
         session.mounted.release(message.head.get("released", []))
         assert self._before is not None
-        session.adopt(self._before, changed, large)
+        session.adopt(self._before, changed, large, self._turn(self._hold))
         jobs = message.number("jobs") if "jobs" in message.head else 0
         session.finish(after, cwd, jobs)
         for stream, part in entries:
             self.log.add(stream, part)
         self._pictures = _paths(message.head.get("pictures", []))
         return status, _LIMITS[limit]
+
+    def _turn(
+        self, hold: Callable[[BaseException], None] | None = None
+    ) -> Callable[[], None] | None:
+        """Return what lets the event loop go on when it is due; None without a loop.
+
+        What ends the call meanwhile is raised, or given to `hold`.
+        """
+        pause = self._pause
+        if pause is None:
+            return None
+        from agentsandbox.kernel.processes import EVENT_LOOP_SECONDS
+
+        last = monotonic()
+
+        def turn() -> None:
+            nonlocal last
+            if self._held is not None or monotonic() - last < EVENT_LOOP_SECONDS:
+                return
+            try:
+                pause(None, None)
+            except BaseException as error:
+                if hold is None:
+                    raise
+                hold(error)
+            last = monotonic()
+
+        return turn
+
+    def _hold(self, error: BaseException) -> None:
+        """Keep what cancels the call until all that its script has changed is there."""
+        self._held = error
 
     def _read_pictures(self) -> Mapping[str, bytes]:
         from agentsandbox.runtime.session import pictures_in
@@ -539,6 +590,8 @@ class IsolatedExecution:
 
     def _wind_up(self) -> None:
         """End a call whose task was cancelled, politely at first."""
+        if self._held is not None:  # the script had ended
+            return
         worker = self._worker
         if worker is None or self.session.worker is not worker or self._before is None:
             self.session.lose_worker()

@@ -61,7 +61,7 @@ from agentsandbox.kernel.streams import encode
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from typing import Any
 
     from agentsandbox.kernel.fs.base import FileSystem
@@ -90,19 +90,33 @@ class DeltaError(ValueError):
 # writing
 
 
-def difference(old: Snapshot | None, new: Snapshot, large: list[bytes] | None = None) -> bytes:
+def difference(
+    old: Snapshot | None,
+    new: Snapshot,
+    large: list[bytes] | None = None,
+    *,
+    turn: Callable[[], None] | None = None,
+) -> bytes:
     """Return what leads from one snapshot to another; from an empty tree without `old`.
 
-    With a list `large`, large contents are appended to it instead.
+    With a list `large`, large contents are appended to it instead. `turn` is called now and then,
+    so that a large tree does not hold up an event loop.
     """
-    return _Writer(old, new, large).write()
+    return _Writer(old, new, large, turn).write()
 
 
 class _Writer:
-    def __init__(self, old: Snapshot | None, new: Snapshot, large: list[bytes] | None) -> None:
+    def __init__(
+        self,
+        old: Snapshot | None,
+        new: Snapshot,
+        large: list[bytes] | None,
+        turn: Callable[[], None] | None,
+    ) -> None:
         self.old = old
         self.new = new
         self.large = large
+        self.turn = turn
         self.contents: list[bytes] = []
         self.operations: list[Operation] = []
         self.mounts = {id(filesystem): n for n, (_, filesystem) in enumerate(new.mounted)}
@@ -130,6 +144,8 @@ class _Writer:
             part = operations[at : at + _OPERATIONS_IN_LINE]
             line = encoder(part)
             lines += [line] if len(line) < _LONGEST_LINE else [encoder([each]) for each in part]
+            if self.turn is not None:
+                self.turn()
         head = "\n".join([*lines, ""]).encode("ascii")
         return b"".join((len(head).to_bytes(4, "big"), head, *self.contents))
 
@@ -148,6 +164,8 @@ class _Writer:
                     pending.append(self._enter(name, was, entry))
                     break
                 self._leaf(name, entry)
+                if self.turn is not None:
+                    self.turn()
             else:
                 pending.pop()
                 if pending:
@@ -226,6 +244,7 @@ def patched(
     large: Sequence[bytes] = (),
     *,
     trusted: bool = False,
+    turn: Callable[[], None] | None = None,
 ) -> Snapshot:
     """Return the snapshot that a difference makes of `old`, the empty tree without one.
 
@@ -233,6 +252,7 @@ def patched(
     mounted   the mounted filesystems and their paths, in the order of the writer
     large     the contents that travelled beside the bytes
     trusted   whether the writer may use more than the limits on the way, and in shared trees
+    turn      is called now and then, so that a large difference does not hold up an event loop
 
     Raises `DeltaError`.
     """
@@ -240,7 +260,7 @@ def patched(
         if old is None or large:
             raise DeltaError("an empty difference of nothing")
         return old
-    return _Reader(old, delta, limits, mounted, large, trusted).read()
+    return _Reader(old, delta, limits, mounted, large, trusted, turn).read()
 
 
 class _Reader:
@@ -252,10 +272,12 @@ class _Reader:
         mounted: tuple[tuple[str, FileSystem], ...],
         large: Sequence[bytes],
         trusted: bool,
+        turn: Callable[[], None] | None,
     ) -> None:
         self.old = old
         self.limits = limits
         self.mounted = mounted
+        self.turn = turn
         self.owner = object()
         self.delta = delta
         self.large = list(reversed(large))
@@ -298,6 +320,8 @@ class _Reader:
                 if self.most_operations < 0:
                     raise DeltaError("too many operations")
                 yield from line
+                if self.turn is not None:
+                    self.turn()
             at = stop + 1
 
     def read(self) -> Snapshot:
