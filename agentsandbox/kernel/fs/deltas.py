@@ -78,6 +78,8 @@ _PERMISSIONS = 0o7777
 _LARGE = 1 << 20
 _LONGEST_LINE = 32 << 10
 _OPERATIONS_IN_LINE = 64
+_MOST = 1 << 62
+"""Above the largest whole number."""
 _OPERATIONS_PER_NAME = 6
 """A name is removed, entered, left and made again, and so may its directory be."""
 _SPARE_OPERATIONS = 1000
@@ -216,11 +218,11 @@ class _Writer:
 
 
 def _facts(node: Own) -> list[float | int | None]:
-    """Return what is known of a node besides its content."""
+    """Return what is known of a node besides its content; a ctime that is the mtime is None."""
     return [
         node.mode & _PERMISSIONS,
         node.mtime,
-        node.ctime,
+        None if node.ctime == node.mtime else node.ctime,
         node.atime,
         node.uid,
         number_of(node),
@@ -431,18 +433,20 @@ class _Reader:
 
     def _leaf(self, operation: Operation) -> Plain:
         """Return the new node of an operation with `meta`."""
-        letter, _, facts, *rest = [*operation, None, None, None][: max(4, len(operation))]
+        if len(operation) < 4:
+            operation = [*operation, None, None, None]
+        letter, facts, further = operation[0], operation[2], operation[3]
         node: Plain
         if letter == "F":
-            content = self._content(_whole(rest[0]), beside=rest[1:2] == [1])
+            content = self._content(_whole(further), beside=operation[4:5] == [1])
             node = File(self.owner, 0, 0.0, 0, content)
             kind = 0o100000
         elif letter == "S":
-            node, kind = Link(self.owner, _text(rest[0], _LONGEST_TARGET), 0.0, 0), 0o120000
+            node, kind = Link(self.owner, _text(further, _LONGEST_TARGET), 0.0, 0), 0o120000
         elif letter == "P":
             node, kind = Fifo(self.owner, 0, 0.0, 0), 0o010000
         elif letter == "C":
-            node, kind = Device(self.owner, _text(rest[0], _DEVICE_NAME), 0.0, 0), 0o020000
+            node, kind = Device(self.owner, _text(further, _DEVICE_NAME), 0.0, 0), 0o020000
         else:
             raise DeltaError(f"unknown operation {letter!r:.20}")
         self._describe(node, facts, kind)
@@ -464,10 +468,14 @@ class _Reader:
         if type(facts) is not list or len(facts) != 7:
             raise DeltaError("a node without its facts")
         mode, mtime, ctime, atime, uid, ino, links = facts
-        node.mode = kind | _whole(mode) & _PERMISSIONS
-        node.mtime, node.ctime = _time(mtime), _time(ctime)
+        for number in (mode, uid, ino, links):
+            if type(number) is not int or not 0 <= number < _MOST:
+                raise DeltaError(f"no whole number: {number!r:.40}")
+        node.mode = kind | mode & _PERMISSIONS
+        node.mtime = time = _time(mtime)
+        node.ctime = time if ctime is None else _time(ctime)
         node.atime = None if atime is None else _time(atime)
-        node.uid, node.ino, node.links = _whole(uid), _whole(ino), _whole(links)
+        node.uid, node.ino, node.links = uid, ino, links
 
     def _count(self, nodes: int, size: int, *, shared: bool) -> None:
         """Count what counts against the limits, and what is in shared trees, which does not."""
@@ -518,7 +526,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _whole(value: object) -> int:
-    if type(value) is not int or not 0 <= value < 1 << 62:
+    if type(value) is not int or not 0 <= value < _MOST:
         raise DeltaError(f"no whole number: {value!r:.40}")
     return value
 
