@@ -536,7 +536,7 @@ class IsolatedExecution:
             self._source._put_back(unread)
         session.mounted.release(message.head.get("released", []))
         assert self._before is not None
-        session.adopt(self._before, changed, large, self._turn(self._hold))
+        session.adopt(self._before, changed, large, self._turn(hold=True))
         jobs = message.number("jobs") if "jobs" in message.head else 0
         session.finish(after, cwd, jobs)
         for stream, part in entries:
@@ -544,12 +544,10 @@ class IsolatedExecution:
         self._pictures = _paths(message.head.get("pictures", []))
         return status, _LIMITS[limit]
 
-    def _turn(
-        self, hold: Callable[[BaseException], None] | None = None
-    ) -> Callable[[], None] | None:
+    def _turn(self, *, hold: bool = False) -> Callable[[], None] | None:
         """Return what lets the event loop go on when it is due; None without a loop.
 
-        What ends the call meanwhile is raised, or given to `hold`.
+        What cancels the call meanwhile is raised, or held until the result has been read.
         """
         pause = self._pause
         if pause is None:
@@ -565,16 +563,12 @@ class IsolatedExecution:
             try:
                 pause(None, None)
             except BaseException as error:
-                if hold is None:
+                if not hold:
                     raise
-                hold(error)
+                self._held = error
             last = monotonic()
 
         return turn
-
-    def _hold(self, error: BaseException) -> None:
-        """Keep what cancels the call until all that its script has changed is there."""
-        self._held = error
 
     def _read_pictures(self) -> Mapping[str, bytes]:
         from agentsandbox.runtime.session import pictures_in

@@ -12,8 +12,9 @@ import importlib.util
 import logging
 import os
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
@@ -156,9 +157,6 @@ def make_skills(root: str) -> None:
             file.write(body)
 
 
-Call = Callable[[str, Mapping[str, Any]], Any]
-
-
 def answers(place: Place, *, by_server: bool) -> tuple[list[Any], list[Any]]:
     """Return what the tools say while a function raises, and what they say after it."""
     with Sandbox() as sandbox:
@@ -215,18 +213,17 @@ def wrong_with(case: Case, root: str) -> str | None:
         made.append(make())
         return made[-1]
 
-    said, after = answers(Place(root, Fault(raised, case.spared), case.place), by_server=case.by_server)
+    place = Place(root, Fault(raised, case.spared), case.place)
+    said, after = answers(place, by_server=case.by_server)
     expected, again = answers(Place(root, Fault(make), ""), by_server=case.by_server)
     if after != again:
         differing = [pair for pair in zip(after, again, strict=True) if pair[0] != pair[1]]
         return f"afterwards the tools say {differing!r}"
     for answer in said:
-        if case.by_server:  # the protocol has a text only
-            continue
-        if not isinstance(answer, BaseException):
+        if not isinstance(answer, BaseException) or case.by_server:  # the protocol's has a text
             if "Traceback" in str(answer):
                 return f"says {answer!r}"
-        elif not any(error in (answer, answer.__cause__) for error in made):
+        elif not any(error is answer or error is answer.__cause__ for error in made):
             return f"raised {answer!r}"
     if not made and said != expected:
         return "other answers although nothing was raised"
@@ -235,7 +232,7 @@ def wrong_with(case: Case, root: str) -> str | None:
 
 # TM-OUT-3
 def test_what_a_host_raises_behind_skills_leaves_the_session_whole(
-    tmp_path: Any, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.CRITICAL + 1)
     make_skills(str(tmp_path))

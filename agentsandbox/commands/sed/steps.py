@@ -152,7 +152,9 @@ class _Compiler:
         if substitution.replacement.growth(SAMPLE, blocks.shortest) > GROWTH * SAMPLE:
             raise UnfitError
         if substitution.everywhere or blocks.once_per_line:
-            return self._replace_all(blocks, text, replacer, slowly)
+            if text is None or "\\" in text:
+                return self._replace_all(blocks, replacer, slowly)
+            return self._replace_all(blocks, text, slowly)
         first = self._replace_first(blocks, replacer, slowly)
         return change_few(LineSearch([blocks], [], self.budget), first)
 
@@ -220,17 +222,13 @@ class _Compiler:
     def _replace_all(
         self,
         regex: PosixRegex,
-        text: str | None,
-        replacer: Callable[[re.Match[str]], str],
+        replacement: str | Callable[[re.Match[str]], str],
         slowly: Step,
     ) -> Step:
         def step(block: str) -> str | None:
             if len(block) > _LONG or regex.has_long_line(block):
                 return slowly(block)
-            pattern = regex.for_text(block)
-            if text is not None and "\\" not in text:
-                return pattern.sub(text, block)
-            return pattern.sub(replacer, block)
+            return regex.for_text(block).sub(replacement, block)
 
         return step
 

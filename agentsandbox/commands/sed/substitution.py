@@ -19,7 +19,7 @@ _MANY = 200_000
 """Characters of a text above which it is changed match by match, within the budget."""
 
 
-class Part:
+class _Part:
     """Text, then a group or none (-1), both in one letter case."""
 
     __slots__ = ("bytewise", "case", "first", "group", "text")
@@ -32,9 +32,9 @@ class Part:
         self.first = first
 
 
-def parts_of(replacement: Replacement) -> list[Part]:
+def _parts_of(replacement: Replacement) -> list[_Part]:
     """Return the replacement as parts, each in one letter case."""
-    parts: list[Part] = []
+    parts: list[_Part] = []
     text = ""
     case = first = ""
     for kind, value in replacement.pieces:
@@ -42,7 +42,7 @@ def parts_of(replacement: Replacement) -> list[Part]:
             text += str(value)
             continue
         parts.append(
-            Part(
+            _Part(
                 text,
                 int(value) if kind == "group" else -1,
                 case,
@@ -56,15 +56,15 @@ def parts_of(replacement: Replacement) -> list[Part]:
                 first = str(value)
             else:
                 case = "" if value == "E" else str(value)
-    parts.append(Part(text, -1, case, first, bytewise=replacement.bytewise))
+    parts.append(_Part(text, -1, case, first, bytewise=replacement.bytewise))
     return parts
 
 
-def upper(text: str) -> str:
+def _upper(text: str) -> str:
     """Return the text up to a NUL in capitals, character by character as in C."""
     if "\0" in text:
         head, _, rest = text.partition("\0")
-        return f"{upper(head)}\0{rest}"
+        return f"{_upper(head)}\0{rest}"
     return (
         text.upper()
         if text.isascii()
@@ -72,11 +72,11 @@ def upper(text: str) -> str:
     )
 
 
-def lower(text: str) -> str:
+def _lower(text: str) -> str:
     """Return the text up to a NUL in small letters, character by character as in C."""
     if "\0" in text:
         head, _, rest = text.partition("\0")
-        return f"{lower(head)}\0{rest}"
+        return f"{_lower(head)}\0{rest}"
     return (
         text.lower()
         if text.isascii()
@@ -88,7 +88,7 @@ def _single(character: str, converted: str) -> str:
     return converted if len(converted) == 1 else character
 
 
-def modified(text: str, case: str, first: str, *, bytewise: bool) -> str:
+def _modified(text: str, case: str, first: str, *, bytewise: bool) -> str:
     """Return the text in a case (U, L or none), its first letter in another (u, l or none).
 
     Only up to a NUL, unless characters are bytes.
@@ -97,15 +97,15 @@ def modified(text: str, case: str, first: str, *, bytewise: bool) -> str:
         return text
     if "\0" in text and bytewise:
         head, _, rest = text.partition("\0")
-        changed = modified(rest, case, "", bytewise=True)
-        return f"{modified(head, case, first, bytewise=True)}\0{changed}"
+        changed = _modified(rest, case, "", bytewise=True)
+        return f"{_modified(head, case, first, bytewise=True)}\0{changed}"
     if text[0] == "\0":
         return text
     head, tail = text[0], text[1:]
     if case:
-        head, tail = (upper(head), upper(tail)) if case == "U" else (lower(head), lower(tail))
+        head, tail = (_upper(head), _upper(tail)) if case == "U" else (_lower(head), _lower(tail))
     if first:
-        head = upper(text[0]) if first == "u" else lower(text[0])
+        head = _upper(text[0]) if first == "u" else _lower(text[0])
     return head + tail
 
 
@@ -116,7 +116,7 @@ def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
         return lambda _match: text
     pieces = replacement.pieces
     if any(kind == "case" for kind, _ in pieces):
-        parts = parts_of(replacement)
+        parts = _parts_of(replacement)
         return lambda match: _with_cases(parts, match)
     if len(pieces) <= 3 and sum(kind == "group" for kind, _ in pieces) == 1:
         at = next(index for index, (kind, _) in enumerate(pieces) if kind == "group")
@@ -130,19 +130,19 @@ def build_replacer(replacement: Replacement) -> Callable[[Match], str]:
     )
 
 
-def _with_cases(parts: list[Part], match: Match) -> str:
+def _with_cases(parts: list[_Part], match: Match) -> str:
     out: list[str] = []
     waiting = ""
     for part in parts:
         first = part.first or waiting
         waiting = ""
         if part.text:
-            out.append(modified(part.text, part.case, first, bytewise=part.bytewise))
+            out.append(_modified(part.text, part.case, first, bytewise=part.bytewise))
             first = ""
         if part.group >= 0:
             group = match.group(part.group) or ""
             if group:
-                out.append(modified(group, part.case, first, bytewise=part.bytewise))
+                out.append(_modified(group, part.case, first, bytewise=part.bytewise))
             elif part.first:
                 waiting = first
     return "".join(out)

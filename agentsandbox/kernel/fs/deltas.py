@@ -78,8 +78,6 @@ _PERMISSIONS = 0o7777
 _LARGE = 1 << 20
 _LONGEST_LINE = 32 << 10
 _OPERATIONS_IN_LINE = 64
-_MOST = 1 << 62
-"""Above the largest whole number."""
 _OPERATIONS_PER_NAME = 6
 """A name is removed, entered, left and made again, and so may its directory be."""
 _SPARE_OPERATIONS = 1000
@@ -468,14 +466,11 @@ class _Reader:
         if type(facts) is not list or len(facts) != 7:
             raise DeltaError("a node without its facts")
         mode, mtime, ctime, atime, uid, ino, links = facts
-        for number in (mode, uid, ino, links):
-            if type(number) is not int or not 0 <= number < _MOST:
-                raise DeltaError(f"no whole number: {number!r:.40}")
-        node.mode = kind | mode & _PERMISSIONS
+        node.mode = kind | _whole(mode) & _PERMISSIONS
         node.mtime = time = _time(mtime)
         node.ctime = time if ctime is None else _time(ctime)
         node.atime = None if atime is None else _time(atime)
-        node.uid, node.ino, node.links = uid, ino, links
+        node.uid, node.ino, node.links = _whole(uid), _whole(ino), _whole(links)
 
     def _count(self, nodes: int, size: int, *, shared: bool) -> None:
         """Count what counts against the limits, and what is in shared trees, which does not."""
@@ -526,7 +521,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _whole(value: object) -> int:
-    if type(value) is not int or not 0 <= value < _MOST:
+    if type(value) is not int or not 0 <= value < 1 << 62:
         raise DeltaError(f"no whole number: {value!r:.40}")
     return value
 

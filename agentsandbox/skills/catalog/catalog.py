@@ -47,7 +47,38 @@ class CatalogOptions(TypedDict, total=False):
     accept: Acceptance
 
 
-class SkillCatalog(Mapping[str, SkillRecord]):
+class _Skills(Mapping[str, SkillRecord]):
+    """Skills by name. Each method looks once: at its next look a skill may be gone."""
+
+    def _look(self) -> Mapping[str, SkillRecord]:
+        raise NotImplementedError
+
+    def find(self, name: str) -> SkillRecord:
+        """Return the skill of that name; upper and lower case are the same where that is clear.
+
+        Raises `SkillNotFoundError`, which lists the names.
+        """
+        return find_record(self._look(), name)
+
+    def __getitem__(self, name: str) -> SkillRecord:
+        return self._look()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._look())
+
+    def __len__(self) -> int:
+        return len(self._look())
+
+    def items(self) -> ItemsView[str, SkillRecord]:
+        """Return names and skills as one look finds them."""
+        return self._look().items()
+
+    def values(self) -> ValuesView[SkillRecord]:
+        """Return skills as one look finds them."""
+        return self._look().values()
+
+
+class SkillCatalog(_Skills):
     """Skills by name, in the order of discovery.
 
     roots         where to look for skills: the first skill of a name wins, a missing root is empty
@@ -120,13 +151,6 @@ class SkillCatalog(Mapping[str, SkillRecord]):
     def collisions(self) -> tuple[Collision, ...]:
         """The names that several skills have."""
         return self._now().collisions
-
-    def find(self, name: str) -> SkillRecord:
-        """Return the skill of that name; upper and lower case are the same where that is clear.
-
-        Raises `SkillNotFoundError`, which lists the names of the catalog.
-        """
-        return find_record(self._now().records, name)
 
     def refresh(self) -> None:
         """Look again. Front matter is read only where SKILL.md changed."""
@@ -205,22 +229,8 @@ class SkillCatalog(Mapping[str, SkillRecord]):
                 index.diagnostics += (error("unreadable", safe_words(problem), path=path),)
         return loaded
 
-    def __getitem__(self, name: str) -> SkillRecord:
-        return self._now().records[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._now().records)
-
-    def __len__(self) -> int:
-        return len(self._now().records)
-
-    def items(self) -> ItemsView[str, SkillRecord]:
-        """Return names and skills as one look found them: a skill may be gone at the next look."""
-        return self._now().records.items()
-
-    def values(self) -> ValuesView[SkillRecord]:
-        """Return the skills as one look found them."""
-        return self._now().records.values()
+    def _look(self) -> Mapping[str, SkillRecord]:
+        return self._now().records
 
     def _now(self) -> Index:
         stale = self.reload == "mtime" or self._written_skills() != self._written
@@ -250,7 +260,7 @@ class SkillCatalog(Mapping[str, SkillRecord]):
         return [root.path.state() for root in self.roots if isinstance(root.path, VirtualSkills)]
 
 
-class CatalogView(Mapping[str, SkillRecord]):
+class CatalogView(_Skills):
     """Part of a catalog."""
 
     def __init__(
@@ -265,11 +275,7 @@ class CatalogView(Mapping[str, SkillRecord]):
         self._exclude = frozenset(exclude)
         self._where = where
 
-    def find(self, name: str) -> SkillRecord:
-        """Return a skill of the view, as `SkillCatalog.find` does."""
-        return find_record(self._now(), name)
-
-    def _now(self) -> dict[str, SkillRecord]:
+    def _look(self) -> Mapping[str, SkillRecord]:
         return {name: record for name, record in self.catalog.items() if self._shows(record)}
 
     def _shows(self, record: SkillRecord) -> bool:
@@ -285,16 +291,3 @@ class CatalogView(Mapping[str, SkillRecord]):
             raise KeyError(name)
         return record
 
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._now())
-
-    def __len__(self) -> int:
-        return len(self._now())
-
-    def items(self) -> ItemsView[str, SkillRecord]:
-        """Return names and skills, as `SkillCatalog.items` does."""
-        return self._now().items()
-
-    def values(self) -> ValuesView[SkillRecord]:
-        """Return the skills, as `SkillCatalog.values` does."""
-        return self._now().values()
